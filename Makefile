@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+# `make help` lists the targets. Everything that is built goes to $(O).
+
+O       ?= build
+PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+VERSION := 0.1.0
+
+CC    ?= gcc
+CXX   ?= g++
+CLANG ?= clang
+STRIP ?= llvm-strip
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+
+# V=1 shows the commands. DEBUG=1 adds assertions, DEBUG=full checks every list at every step.
+# PROBES=0 builds the allocator without its probes. WERROR=1 makes warnings fatal (CI).
+Q      := $(if $(filter 1,$(V)),,@)
+msg     = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(patsubst $(CURDIR)/%,%,$(2))';)
+PROBES ?= 1
+
+WARN   := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
+          $(if $(filter 1,$(WERROR)),-Werror)
+COMMON := -g -std=gnu11 -Iinclude -MMD -MP $(WARN) -DAP_VERSION='"$(VERSION)"'
+OPT    ?= -O2
+debug_level := $(if $(DEBUG),$(if $(filter full,$(DEBUG)),2,1),0)
+
+# The allocator has frame pointers, so that any unwinder gets through it, but not in leaf
+# functions: its fast paths are leaves. It calls no memcpy of its own making in malloc, hence
+# -fno-builtin-malloc: gcc must not turn malloc + memset in calloc into calloc.
+ALLOC_CFLAGS := $(COMMON) $(OPT) -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
+	-momit-leaf-frame-pointer -ftls-model=initial-exec -fno-builtin-malloc -fno-builtin-calloc \
+	-fno-semantic-interposition -fno-stack-protector -DAP_PROBES=$(PROBES) \
+	-DAP_DEBUG=$(debug_level) $(SANITIZE) $(CFLAGS)
+LOADER_CFLAGS := $(COMMON) $(OPT) -I$(O)/bpf -I$(O)/loader -Iloader -D_GNU_SOURCE \
+	-fno-omit-frame-pointer $(SANITIZE) $(CFLAGS)
+LOADER_LIBS := -lbpf -ldw -lelf -lprotobuf-c -liberty -lz -lpthread -ldl
+BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -Wall -Wno-unused-function $(if $(filter 1,$(WERROR)),-Werror) \
+	-Iinclude -Ivmlinux -D__TARGET_ARCH_x86 -MMD -MP
+
+alloc_src  := $(wildcard alloc/*.c)
+alloc_obj  := $(alloc_src:%.c=$(O)/%.o)
+loader_src := $(wildcard loader/*.c)
+loader_obj := $(loader_src:%.c=$(O)/%.o)
+loader_lib := $(filter-out $(O)/loader/main.o,$(loader_obj))
+bpf_src    := $(wildcard bpf/*.bpf.c)
+skeletons  := $(bpf_src:%.bpf.c=$(O)/%.skel.h)
+protos     := $(wildcard loader/*.proto)
+proto_src  := $(protos:%.proto=$(O)/%.pb-c.c)
+proto_obj  := $(proto_src:%.c=%.o)
+# Files that are embedded in the loader as C arrays: the flame graph's page, style and script.
+embedded   := $(wildcard loader/*.html loader/*.css loader/*.js)
+embed_hdr  := $(embedded:%=$(O)/%.h)
+
+unit_tests  := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
+alloc_tests := $(patsubst %.c,$(O)/%,$(wildcard tests/alloc/test_*.c))
+programs    := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
+               $(patsubst %.cc,$(O)/%,$(wildcard tests/programs/*.cc))
+benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all alloc deps demo check check-alloc check-unit check-integration lint format asan ubsan tsan \
+	bench fuzz coverage install uninstall clean help compile_commands.json
+
+all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)
+alloc: $(O)/liballocprof.so $(O)/liballocprof.a  ## build the allocator alone: needs a C compiler only
+
+# --- the allocator
+
+$(O)/alloc/%.o: alloc/%.c
+	$(call msg,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALLOC_CFLAGS) -c -o $@ $<
+
+$(O)/liballocprof.so: $(alloc_obj) alloc/liballocprof.map
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(OPT) $(SANITIZE) -shared -Wl,-soname,liballocprof.so -Wl,-z,now -Wl,-z,relro \
+		-Wl,--version-script=alloc/liballocprof.map -o $@ $(alloc_obj)
+
+$(O)/liballocprof.a: $(alloc_obj)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(alloc_obj)
+
+# --- the BPF programs
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call msg,BPF,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@.tmp $< -MF $(@:.o=.d) -MT $@
+	$(Q)$(STRIP) -g $@.tmp && mv $@.tmp $@
+
+$(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$(notdir $*))_bpf > $@
+
+# --- the loader
+
+$(O)/loader/%.pb-c.c: loader/%.proto
+	$(call msg,PROTO,$@)
+	@mkdir -p $(@D)
+	$(Q)protoc-c --proto_path=loader --c_out=$(@D) $<
+
+$(O)/loader/%.pb-c.o: $(O)/loader/%.pb-c.c
+	$(call msg,CC,$@)
+	$(Q)$(CC) -g $(OPT) $(SANITIZE) -I$(O)/loader -c -o $@ $<
+
+# A file as a C array: `static const unsigned char NAME[]` with dots and dashes turned to _.
+$(O)/loader/%.h: loader/%
+	$(call msg,EMBED,$@)
+	@mkdir -p $(@D)
+	$(Q){ printf 'static const unsigned char embedded_%s[] = {\n' '$(subst .,_,$(subst -,_,$*))'; \
+		od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; echo '};'; } > $@
+
+$(O)/loader/%.o: loader/%.c | $(skeletons) $(proto_src) $(embed_hdr)
+	$(call msg,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LOADER_CFLAGS) -c -o $@ $<
+
+$(O)/allocprof: $(loader_obj) $(proto_obj)
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(OPT) $(SANITIZE) -o $@ $(loader_obj) $(proto_obj) $(LOADER_LIBS)
+
+# --- tests and their programs
+
+# Unit tests see the loader's functions; allocator tests are linked with the static allocator.
+$(O)/tests/unit/%: tests/unit/%.c $(loader_lib) $(proto_obj)
+	$(call msg,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) -lcmocka $(LOADER_LIBS)
+
+$(O)/tests/alloc/%: tests/alloc/%.c $(O)/liballocprof.a
+	$(call msg,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(COMMON) $(OPT) -Wno-unused-result -D_GNU_SOURCE -fno-builtin -Ialloc -DAP_PROBES=$(PROBES) \
+		-DAP_DEBUG=$(debug_level) $(SANITIZE) $(CFLAGS) -o $@ $< $(O)/liballocprof.a -lcmocka -lpthread -lm
+
+# Programs to be profiled: plain C and C++, no link with ours.
+$(O)/tests/programs/%: tests/programs/%.c
+	$(call msg,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -g -O1 -std=gnu11 -Iinclude -D_GNU_SOURCE -fno-omit-frame-pointer -fno-builtin \
+		-fno-optimize-sibling-calls -o $@ $< -lpthread -ldl -lm
+$(O)/tests/programs/%: tests/programs/%.cc
+	$(call msg,CXX,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -g -O1 -std=c++17 -Iinclude -fno-omit-frame-pointer -fno-builtin -fno-optimize-sibling-calls \
+		-o $@ $< -lpthread
+
+$(O)/bench/%: bench/%.c
+	$(call msg,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -g -O2 -std=gnu11 -Iinclude -D_GNU_SOURCE -fno-builtin -o $@ $< -lpthread -lm
+
+deps:  ## install what building and testing needs (Debian, root)
+	$(Q).ci/deps build check
+
+demo:  ## profile a live redis-server: installs, builds, attaches, prints where the pictures are
+	$(Q).ci/deps build demo
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tests/demo.sh
+
+check:  ## install what the tests need, build, run every test
+	$(Q).ci/deps build check
+	$(Q)$(MAKE) --no-print-directory all $(unit_tests) $(alloc_tests) $(programs)
+	$(Q)O=$(O) tests/run.sh unit alloc integration
+
+check-unit: all $(unit_tests)  ## the loader's unit tests alone
+	$(Q)O=$(O) tests/run.sh unit
+check-alloc: alloc $(alloc_tests) $(programs)  ## the allocator's tests alone
+	$(Q)O=$(O) tests/run.sh alloc
+check-integration: all $(programs)  ## whole programs, as root
+	$(Q)O=$(O) tests/run.sh integration
+
+install: all  ## install under $(DESTDIR)$(PREFIX)
+	install -D -m 755 $(O)/allocprof $(DESTDIR)$(PREFIX)/bin/allocprof
+	install -D -m 755 $(O)/liballocprof.so $(DESTDIR)$(LIBDIR)/liballocprof.so
+	install -D -m 644 $(O)/liballocprof.a $(DESTDIR)$(LIBDIR)/liballocprof.a
+	install -D -m 644 include/allocprof/probe.h $(DESTDIR)$(PREFIX)/include/allocprof/probe.h
+
+uninstall:  ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/allocprof $(DESTDIR)$(LIBDIR)/liballocprof.so \
+		$(DESTDIR)$(LIBDIR)/liballocprof.a $(DESTDIR)$(PREFIX)/include/allocprof/probe.h
+
+clean:  ## remove what was built
+	rm -rf $(O) compile_commands.json
+
+help:  ## this list
+	@sed -n 's/^\([a-z][a-z_.-]*\):.*  ## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+-include $(alloc_obj:.o=.d) $(loader_obj:.o=.d) $(bpf_src:%.bpf.c=$(O)/%.bpf.d)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a target has mapped: its executable mappings, and the files behind them, opened once and
+ * held open, so that a file deleted or replaced since, and a target that has died, can still be
+ * symbolized.
+ */
+#ifndef ALLOCPROF_MAPPING_H
+#define ALLOCPROF_MAPPING_H
+
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* A file that the target has mapped. Owned by the table; shared by its mappings. */
+struct ap_object {
+	char *path;	   /* as the target's maps file says it, without " (deleted)" */
+	int fd;		   /* open for reading, close-on-exec; -1: could not be opened */
+	uint64_t device;   /* with inode: which file it is */
+	uint64_t inode;
+	char build_id[65]; /* lower-case hex; "" when the file has none */
+};
+
+/* One executable mapping. Never removed from the table, so that its id stays good after dlclose. */
+struct ap_mapping {
+	uint32_t id;	     /* its index in the table */
+	uint64_t start, end; /* addresses in the target: [start, end) */
+	uint64_t offset;     /* in the file, of start */
+	struct ap_object *object; /* NULL: anonymous memory (JIT), vDSO */
+	const char *name;    /* the path, or "[vdso]", "[anon]" */
+};
+
+struct ap_mapping_table {
+	pid_t pid;
+	struct ap_mapping **mappings; /* in the order in which they were first seen */
+	size_t count, room;
+	struct ap_object **objects;
+	size_t object_count, object_room;
+};
+
+/* Reads /proc/PID/maps and adds what is new. 0, or a negative errno; -ESRCH: no such process. */
+int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid);
+
+/* The newest mapping that holds the address, or NULL. */
+struct ap_mapping *ap_mapping_find(const struct ap_mapping_table *table, uint64_t address);
+
+/* Closes the files and frees all. The table itself belongs to the caller. */
+void ap_mapping_table_clear(struct ap_mapping_table *table);
+
+#endif
