@@ -3,8 +3,15 @@
  * The profile in memory: pprof's model, with everything interned. A recording becomes one, a
  * .pb.gz read from the disk becomes one, and every output is written from one.
  *
- * Strings, functions, mappings, locations and samples live in the profile and are freed with it.
- * Functions that can fail return a negative errno (only -ENOMEM, unless said otherwise).
+ * The arrays of struct ap_profile may be read by everybody and are changed by the functions below
+ * alone. They move when something is added: keep indices, not pointers. Strings do not move.
+ *
+ * Every string in a profile is valid UTF-8 of at most AP_STRING_MAX bytes (what was not has been
+ * replaced by U+FFFD, or cut), because the formats want that. It may still hold control
+ * characters, quotes and markup: a writer escapes for its own syntax.
+ *
+ * Functions that can fail return a negative errno (only -ENOMEM, unless said otherwise), and
+ * those that return an index return it as a number >= 0.
  */
 #ifndef ALLOCPROF_PROFILE_H
 #define ALLOCPROF_PROFILE_H
@@ -12,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
+
+#define AP_STRING_MAX 65536
 
 /* The four values of a sample, in the order in which pprof files from Go have them. */
 enum ap_value {
@@ -22,6 +31,15 @@ enum ap_value {
 	AP_VALUES
 };
 
+/*
+ * What a value is. Of our own recordings always the four above; a file that somebody else wrote
+ * may lack some (type "") or hold others in their place.
+ */
+struct ap_value_type {
+	const char *type; /* "inuse_space", ... */
+	const char *unit; /* "bytes", "count", ... */
+};
+
 struct ap_profile_mapping {
 	uint64_t start, limit, offset;
 	const char *file;     /* interned; "" unknown */
@@ -29,7 +47,7 @@ struct ap_profile_mapping {
 };
 
 struct ap_function {
-	const char *name;	 /* demangled; "" unknown */
+	const char *name;	 /* demangled; never "" in a profile that was recorded */
 	const char *system_name; /* as in the symbol table */
 	const char *file;	 /* source file; "" unknown */
 	int64_t start_line;
@@ -43,7 +61,7 @@ struct ap_line {
 
 struct ap_location {
 	int32_t mapping;      /* index, -1: none */
-	uint64_t address;     /* in the target */
+	uint64_t address;     /* in the target; inside the call, not the return address. 0: none */
 	struct ap_line *line; /* innermost inlined function first; the last is the real one */
 	uint32_t lines;	      /* 0: not symbolized; at least one afterwards */
 };
@@ -54,23 +72,105 @@ struct ap_sample {
 	int64_t value[AP_VALUES];
 };
 
-/* What is not stacks: the header of a picture, the comments of a .pb.gz. */
+/*
+ * What is not stacks: the header of a picture, the comments of a .pb.gz. The strings are the
+ * profile's, NULL where unknown; set them with ap_profile_set().
+ */
 struct ap_profile_info {
-	char *command;	       /* the target's command line, printable */
-	char *comm;	       /* its short name */
+	char *command; /* the target's command line */
+	char *comm;    /* its short name */
 	char *host;
-	char *end_reason;      /* why the recording ended: "interrupted", "target exited", ... */
+	char *end_reason; /* why the recording ended: "interrupted", "target exited", ... */
 	int64_t pid;
-	int64_t start_ns;      /* Unix time of the attach */
+	int64_t start_ns; /* Unix time of the attach */
 	int64_t duration_ns;
 	int64_t period;	       /* bytes between samples, mean */
 	uint64_t samples;      /* alloc probes that fired */
 	uint64_t frees;	       /* free probes that fired for a block of this recording */
 	uint64_t lost;	       /* samples that could not be filed under their stack; charged to a
-				* reserved frame, see ap_loss_name() */
+				* reserved frame, see ap_profile_reserved() */
 	uint64_t whole_stacks; /* samples whose stack reached the start of its thread */
 };
 
-struct ap_profile; /* opaque below this line; see profile.c */
+struct ap_profile {
+	struct ap_profile_info info;
+	struct ap_value_type type[AP_VALUES];
+	enum ap_value default_value; /* what a reader should look at first */
+	struct ap_profile_mapping *mappings;
+	struct ap_function *functions;
+	struct ap_location *locations;
+	struct ap_sample *samples;
+	uint32_t mapping_count, function_count, location_count, sample_count;
+	uint32_t main_mapping;	  /* index of the program itself, for writers that put it first */
+	int64_t total[AP_VALUES]; /* sums over the samples; saturating */
+	struct ap_profile_index *index; /* private */
+};
+
+/* An empty profile with the four types above, live bytes the default. NULL: out of memory. */
+struct ap_profile *ap_profile_new(void);
+void ap_profile_free(struct ap_profile *profile); /* NULL is fine */
+
+/* Replaces one of info's strings by a copy, made valid UTF-8. */
+int ap_profile_set(char **field, const char *text);
+
+/* The profile's copy of a string, equal pointers for equal strings. NULL: out of memory. */
+const char *ap_profile_string(struct ap_profile *profile, const char *text, size_t length);
+
+/* Find or add; the index. file and build_id may be NULL. */
+int ap_profile_add_mapping(struct ap_profile *profile, uint64_t start, uint64_t limit,
+	uint64_t offset, const char *file, const char *build_id);
+
+/* Find or add; the index. system_name NULL: as name. file NULL: unknown. */
+int ap_profile_add_function(struct ap_profile *profile, const char *name, const char *system_name,
+	const char *file, int64_t start_line);
+
+/*
+ * Find or add; the index. Two locations are one when mapping, address and lines are equal.
+ * `lines` may be 0; the array is copied.
+ */
+int ap_profile_add_location(struct ap_profile *profile, int32_t mapping, uint64_t address,
+	const struct ap_line *line, uint32_t lines);
+
+/*
+ * The location that stands for a loss or an unreadable stack: no address, one function of this
+ * name. By custom the name is in brackets: "[stack map full]". A sample charged to it has that
+ * one location, or the frames that are known and then it as the outermost.
+ */
+int ap_profile_reserved(struct ap_profile *profile, const char *name);
+
+/* Adds the values to the sample with these locations (leaf first), creating it when new. */
+int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
+	const int64_t value[AP_VALUES]);
+
+/*
+ * Adds `factor` times everything in `other`; -1 subtracts, which makes a diff. Locations are
+ * matched by mapping (build id or file, size and offset), address within it, and lines, so two
+ * runs at other addresses meet. Samples whose values all come out 0 stay.
+ */
+int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other, int factor);
+
+/* ---- A sample as it is shown ---- */
+
+/* One function of a stack, inlined ones included. */
+struct ap_shown_frame {
+	uint32_t function; /* index */
+	uint32_t location; /* index */
+	int64_t line;	   /* 0 unknown */
+};
+
+/* A buffer for ap_profile_frames(): start with {0}, free(frame) at the end. */
+struct ap_shown_frames {
+	struct ap_shown_frame *frame; /* leaf first */
+	uint32_t count;
+	uint32_t room;
+};
+
+/*
+ * The functions of a sample, leaf first. Unless `show_allocator`, the allocator's own frames
+ * (see allocator.h) are left out at the leaf end, so that frame[0] is the function that called
+ * malloc. At least one frame is left for a sample that has any.
+ */
+int ap_profile_frames(const struct ap_profile *profile, const struct ap_sample *sample,
+	bool show_allocator, struct ap_shown_frames *frames);
 
 #endif

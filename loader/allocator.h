@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Which frames of a stack are the allocator's own: the one list of them. */
+#ifndef ALLOCPROF_ALLOCATOR_H
+#define ALLOCPROF_ALLOCATOR_H
+
+#include <stdint.h>
+
+struct ap_profile;
+struct ap_shown_frame;
+
+/* The number of frames at the leaf end that are the allocator's. May be all of them. */
+uint32_t ap_allocator_frames(
+	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The outputs, all written from a profile. A writer takes a stream and does not close it; it
+ * returns 0, -ENOMEM, or the negative errno of writing. It flushes, so that a full disk is an
+ * error here and not at the fclose() that nobody looks at.
+ */
+#ifndef ALLOCPROF_FORMAT_H
+#define ALLOCPROF_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "profile.h"
+
+struct ap_format_options {
+	enum ap_value value; /* what an output with one value holds */
+	bool show_allocator; /* keep malloc, operator new, ... at the ends of the stacks */
+	unsigned int top;    /* rows of the text table; 0: all */
+};
+
+typedef int ap_format_write_fn(
+	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options);
+
+struct ap_format {
+	const char *name;	  /* as in --format */
+	const char *extension[3]; /* of file names; NULL ends */
+	const char *next;	  /* what to do with the file, for the line that names it */
+	ap_format_write_fn *write;
+};
+
+/* All of them; the name of the last is NULL. */
+extern const struct ap_format ap_formats[];
+
+/* By name; by the extension of a file name. NULL: none. */
+const struct ap_format *ap_format_by_name(const char *name);
+const struct ap_format *ap_format_by_extension(const char *path);
+
+/*
+ * pprof's profile.proto, gzipped, with all values and frames whatever the options say. Locations
+ * that are not stacks (losses) have no mapping. The first mapping is the program's.
+ */
+ap_format_write_fn ap_format_pprof_write;
+
+/*
+ * Reads one, gzipped or not, also of other writers: sample types are matched by name (those of
+ * Go, jemalloc and tcmalloc), and when none matches the first four stand in the places of ours,
+ * with their own names in profile->type. Legacy text profiles are not read.
+ *
+ * 0 and *ret; or -ENOMEM, -EBADMSG (damaged, or not a profile), -E2BIG (more than 1 GiB
+ * decompressed), or the negative errno of reading, with a short reason, without a newline, in
+ * reason[size].
+ */
+int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t size);
+
+/*
+ * One line a stack, as FlameGraph's flamegraph.pl, inferno and speedscope read it:
+ *
+ *   outermost;caller;leaf VALUE
+ *
+ * Lines are sorted by bytes, stacks of equal names are added up, and stacks whose value is 0 are
+ * left out, so that the values add up to the profile's total. In names, `;` becomes `:`, and
+ * control characters become `?`. A space in a name stays: the value follows the last one. A
+ * function without a name is "[unknown]". A stack without frames is "[no stack]".
+ */
+ap_format_write_fn ap_format_folded_write;
+
+/* The total, and a table of the functions that called the allocator, the largest first. */
+ap_format_write_fn ap_format_text_write;
+
+/* An interactive flame graph in one file. */
+ap_format_write_fn ap_format_html_write;
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an address in a target to functions and source lines: symbol tables and debug information
+ * of the mapped files, read from the descriptors that the mapping table holds, and separate debug
+ * files of the system found by build id or .gnu_debuglink. Nothing is opened by a path that the
+ * target controls unless build id or checksum prove that it belongs to the mapped file.
+ *
+ * The files are the target's and are not trusted: what cannot be parsed costs names, no more.
+ */
+#ifndef ALLOCPROF_SYMBOLIZE_H
+#define ALLOCPROF_SYMBOLIZE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ap_mapping;
+struct ap_profile;
+struct ap_symbolizer;
+
+/* One function at an address. Strings live as long as the symbolizer; none is NULL. */
+struct ap_symbol {
+	const char *name;	 /* demangled, or "lib.so+0x1234"; never "" */
+	const char *system_name; /* as in the symbol table */
+	const char *file;	 /* source file; "" unknown */
+	int64_t line;		 /* of the address in that function; 0 unknown */
+	int64_t start_line;	 /* of the function; 0 unknown */
+};
+
+/* NULL: out of memory. */
+struct ap_symbolizer *ap_symbolizer_new(void);
+void ap_symbolizer_free(struct ap_symbolizer *symbolizer); /* NULL is fine */
+
+/*
+ * The functions at an address, innermost inlined one first, at least one. `is_return`: the
+ * address is a return address, so the call is before it. mapping NULL: in no known mapping.
+ * Returns the number of symbols at *ret (valid until the next call), or -ENOMEM.
+ *
+ * Costs the reading of a file's symbol table on its first address, of a compilation unit's debug
+ * information on its first, and a hash look-up for an address seen before.
+ */
+int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,
+	uint64_t address, bool is_return, const struct ap_symbol **ret);
+
+/*
+ * The same, into a profile: adds mapping, functions and location. The location's index, or
+ * -ENOMEM.
+ */
+int ap_symbolize_location(struct ap_symbolizer *symbolizer, struct ap_profile *profile,
+	const struct ap_mapping *mapping, uint64_t address, bool is_return);
+
+#endif
