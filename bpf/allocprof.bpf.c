@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * The programs on the two probes of otel_memory. They add up in kernel maps; nothing is sent to
+ * the loader, which reads the maps when it wants to know.
+ *
+ * Totals are counted first, and then each sample is filed under its site, or under the reserved
+ * site that says why that was not possible: the sums of both are the same.
+ *
+ * No frame of these functions may reach 64 bytes, see scratch.bpf.h; a test measures them.
+ */
+#include "maps.bpf.h"
+#include "preempt.bpf.h"
+#include "scratch.bpf.h"
+#include "walk.bpf.h"
+#include "stack.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Rounded to the nearest. A block of 0 bytes has weight 0 and counts as one object. */
+static __always_inline __u64 objects_of(__u64 size, __u64 weight)
+{
+	if (!size)
+		return 1ULL << AP_OBJECT_SHIFT;
+	return ((weight / size) << AP_OBJECT_SHIFT) +
+	       (((weight % size) << AP_OBJECT_SHIFT) + size / 2) / size;
+}
+
+static __always_inline void counters_add(struct ap_counters *counters, __u64 size, __u64 weight)
+{
+	__sync_fetch_and_add(&counters->samples, 1);
+	__sync_fetch_and_add(&counters->objects, objects_of(size, weight));
+	__sync_fetch_and_add(&counters->bytes, size);
+	__sync_fetch_and_add(&counters->weight, weight);
+}
+
+static __always_inline struct ap_totals *totals_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&totals, &zero);
+}
+
+static __noinline struct ap_site *loss_get(__u32 loss)
+{
+	return bpf_map_lookup_elem(&losses, &loss);
+}
+
+/* The site of a key that has been filed: a site, or a reserved one. */
+static __always_inline struct ap_site *site_get(const struct ap_site_key *key)
+{
+	if (key->stack < AP_LOSSES)
+		return loss_get(key->stack);
+	return bpf_map_lookup_elem(&sites, key);
+}
+
+/* The same for a new sample: makes the site when it is the first one there. */
+static __noinline struct ap_site *site_file(struct ap_site_key *key)
+{
+	__u32 zero = 0;
+	struct ap_site *site = site_get(key);
+	struct ap_site *blank = bpf_map_lookup_elem(&blank_site, &zero);
+
+	if (site || !blank)
+		return site;
+	/* Fails with EEXIST when another thread has just made it: then it is there. */
+	bpf_map_update_elem(&sites, key, blank, BPF_NOEXIST);
+	site = bpf_map_lookup_elem(&sites, key);
+	if (site)
+		return site;
+	key->stack = AP_LOSS_SITES;
+	return loss_get(AP_LOSS_SITES);
+}
+
+/*
+ * Takes the block out of `live` and counts it as freed. Only who deletes the element counts it.
+ * Returns whether there was one.
+ */
+static __noinline int live_retire(const struct ap_live_key *key)
+{
+	struct ap_live *found = bpf_map_lookup_elem(&live, key);
+	struct ap_totals *total = totals_get();
+	struct ap_site_key site_key = {.process = process_id};
+	struct ap_site *site;
+	__u64 size, weight;
+
+	if (!found || !total)
+		return 0;
+	site_key.stack = found->stack;
+	size = found->size;
+	weight = found->weight;
+	if (bpf_map_delete_elem(&live, key))
+		return 0;
+	counters_add(&total->freed, size, weight);
+	site = site_get(&site_key);
+	if (site)
+		counters_add(&site->freed, size, weight);
+	return 1;
+}
+
+/* Remembers the block, so that its free finds its site. */
+static __noinline int live_file(struct scratch *scratch, struct ap_site *site)
+{
+	struct ap_totals *total = totals_get();
+	long err = bpf_map_update_elem(&live, &scratch->live_key, &scratch->live, BPF_NOEXIST);
+
+	if (err == -EEXIST) {
+		if (live_retire(&scratch->live_key) && total)
+			__sync_fetch_and_add(&total->frees_missed, 1);
+		err = bpf_map_update_elem(&live, &scratch->live_key, &scratch->live, BPF_NOEXIST);
+	}
+	if (!err)
+		return 0;
+	counters_add(&site->freed, scratch->live.size, scratch->live.weight);
+	site = loss_get(AP_LOSS_LIVE_FULL);
+	if (site)
+		counters_add(&site->allocated, scratch->live.size, scratch->live.weight);
+	return 0;
+}
+
+static __noinline int alloc_file(
+	struct pt_regs *regs, struct scratch *scratch, struct ap_totals *total)
+{
+	struct ap_site *site;
+	__u32 end;
+
+	scratch->site_key.process = process_id;
+	scratch->live_key.process = process_id;
+	scratch->live_key.pointer = PT_REGS_PARM1(regs);
+	scratch->live.size = PT_REGS_PARM2(regs);
+	scratch->live.weight = PT_REGS_PARM3(regs);
+	scratch->live.born_ns = bpf_ktime_get_ns();
+	walk_stack(regs, scratch);
+	end = scratch->stack.end;
+	if (end < AP_ENDS)
+		__sync_fetch_and_add(&total->ends[end], 1);
+	if (stack_file(scratch))
+		__sync_fetch_and_add(&total->stacks, 1);
+	site = site_file(&scratch->site_key);
+	if (!site)
+		return 0;
+	scratch->live.stack = scratch->site_key.stack;
+	counters_add(&site->allocated, scratch->live.size, scratch->live.weight);
+	return live_file(scratch, site);
+}
+
+SEC("uprobe")
+int on_alloc(struct pt_regs *regs)
+{
+	struct ap_totals *total = totals_get();
+	struct scratch *scratch;
+	struct ap_site *site;
+
+	if (!total)
+		return 0;
+	preempt_off();
+	__sync_fetch_and_add(&total->entered, 1);
+	counters_add(&total->allocated, PT_REGS_PARM2(regs), PT_REGS_PARM3(regs));
+	scratch = scratch_claim();
+	if (scratch) {
+		alloc_file(regs, scratch, total);
+		scratch_release();
+	} else {
+		site = loss_get(AP_LOSS_SCRATCH);
+		if (site)
+			counters_add(&site->allocated, PT_REGS_PARM2(regs), PT_REGS_PARM3(regs));
+	}
+	__sync_fetch_and_add(&total->left, 1);
+	preempt_on();
+	return 0;
+}
+
+SEC("uprobe")
+int on_free(struct pt_regs *regs)
+{
+	struct ap_totals *total = totals_get();
+	struct ap_live_key key = {.pointer = PT_REGS_PARM1(regs), .process = process_id};
+
+	if (!total)
+		return 0;
+	preempt_off();
+	__sync_fetch_and_add(&total->entered, 1);
+	if (!live_retire(&key))
+		__sync_fetch_and_add(&total->frees_unknown, 1);
+	__sync_fetch_and_add(&total->left, 1);
+	preempt_on();
+	return 0;
+}

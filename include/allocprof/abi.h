@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What the BPF programs write and the loader reads: the keys and values of the kernel maps.
+ *
+ * Every counter only grows. What is live is allocated - freed; what happened between two moments
+ * is the difference of two snapshots. The sums are exact: once no program is running,
+ *
+ *   sum of allocated over sites and losses, without AP_LOSS_LIVE_FULL  =  totals.allocated
+ *   sum of freed over sites and losses  =  totals.freed + losses[AP_LOSS_LIVE_FULL].allocated
+ *
+ * A stack id below AP_STACK_FIRST is no stack but a reserved site, an enum ap_loss.
+ */
+#ifndef ALLOCPROF_ABI_H
+#define ALLOCPROF_ABI_H
+
+#ifdef __bpf__
+#include "vmlinux.h"
+#else
+#include <linux/types.h>
+#endif
+
+#define AP_FRAMES      127
+#define AP_STACK_FIRST 64
+
+/* Fixed point of ap_counters.objects: 1 << AP_OBJECT_SHIFT is one object. */
+#define AP_OBJECT_SHIFT 16
+
+/* Why a sample could not be filed under its stack. The reserved site of that reason has it. */
+enum ap_loss {
+	AP_LOSS_SCRATCH,   /* more threads inside the probe at once than there is scratch for */
+	AP_LOSS_STACKS,	   /* the map of stacks is full */
+	AP_LOSS_COLLISION, /* too many stacks of one hash */
+	AP_LOSS_SITES,	   /* the map of sites is full */
+	/* The map of live blocks is full. Such a block is filed under its stack as allocated and,
+	 * since its free will not be recognized, as freed at once; `allocated` of this reserved
+	 * site has it instead, and nothing else: an upper bound of what may still be live. */
+	AP_LOSS_LIVE_FULL,
+	AP_LOSSES
+};
+
+/* Why a stack ends where it does. */
+enum ap_end {
+	AP_END_START, /* the start of its thread: the stack is whole */
+	AP_END_FRAME, /* what the frame pointer points at is no frame */
+	AP_END_READ,  /* the stack could not be read there */
+	AP_END_DEEP,  /* deeper than AP_FRAMES */
+	AP_ENDS
+};
+
+struct ap_counters {
+	__u64 samples;
+	__u64 objects; /* estimated, fixed point: weight / size */
+	__u64 bytes;   /* as requested by the sampled blocks themselves */
+	__u64 weight;  /* estimated bytes: what the samples stand for */
+};
+
+struct ap_site {
+	struct ap_counters allocated;
+	struct ap_counters freed;
+};
+
+struct ap_site_key {
+	__u64 stack;
+	__u32 process;
+	__u32 zero;
+};
+
+struct ap_stack {
+	__u32 depth;
+	__u32 end;		/* enum ap_end */
+	__u64 frame[AP_FRAMES]; /* leaf first; addresses in the process */
+};
+
+struct ap_live_key {
+	__u64 pointer;
+	__u32 process;
+	__u32 zero;
+};
+
+struct ap_live {
+	__u64 stack; /* of the site that was charged */
+	__u64 size;
+	__u64 weight;
+	__u64 born_ns; /* CLOCK_MONOTONIC */
+};
+
+struct ap_totals {
+	struct ap_counters allocated;
+	struct ap_counters freed;
+	__u64 frees_unknown; /* frees of blocks that this recording has not seen allocated */
+	__u64 frees_missed;  /* blocks allocated again without a free: retired then */
+	__u64 stacks;	     /* different stacks */
+	__u64 entered, left; /* by the programs; equal when none is running */
+	__u64 ends[8];	     /* samples by enum ap_end */
+};
+
+_Static_assert(sizeof(struct ap_counters) == 32, "shared with BPF");
+_Static_assert(sizeof(struct ap_site) == 64, "shared with BPF");
+_Static_assert(sizeof(struct ap_site_key) == 16, "no padding: it is a hash key");
+_Static_assert(sizeof(struct ap_live_key) == 16, "no padding: it is a hash key");
+_Static_assert(sizeof(struct ap_live) == 32, "shared with BPF");
+_Static_assert(sizeof(struct ap_stack) == 1024, "a stack is 1 KiB of kernel memory");
+_Static_assert(sizeof(struct ap_totals) == 168, "shared with BPF");
+_Static_assert(AP_LOSSES <= AP_STACK_FIRST, "reserved sites stand below the stacks");
+_Static_assert(AP_ENDS <= 8, "totals.ends has room for every reason");
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The kernel types that the programs in bpf/ really use, written by hand, so that the build needs
+ * no BTF of the kernel it runs on. Kernel structures carry preserve_access_index: libbpf moves
+ * every access to where the running kernel has the field, so order and completeness do not matter
+ * here. x86-64; another machine needs its own pt_regs.
+ *
+ * The name of the guard is what bpf_tracing.h looks for to use the kernel's names of registers.
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+typedef unsigned char __u8;
+typedef signed char __s8;
+typedef unsigned short __u16;
+typedef short __s16;
+typedef unsigned int __u32;
+typedef int __s32;
+typedef unsigned long long __u64;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+/* Part of the kernel's user interface: values that cannot change. */
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+};
+
+enum {
+	EEXIST = 17,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pt_regs {
+	unsigned long bp;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long ip;
+	unsigned long sp;
+};
+
+#pragma clang attribute pop
+
+#endif
