@@ -12,4 +12,10 @@ struct ap_shown_frame;
 uint32_t ap_allocator_frames(
 	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count);
 
+/*
+ * The entries of the list as a regular expression for pprof's drop_frames, so that `go tool pprof`
+ * hides the same. The caller frees it. NULL: out of memory.
+ */
+char *ap_allocator_regex(void);
+
 #endif

@@ -48,7 +48,7 @@ struct ap_profile_mapping {
 
 struct ap_function {
 	const char *name;	 /* demangled; never "" in a profile that was recorded */
-	const char *system_name; /* as in the symbol table */
+	const char *system_name; /* as in the symbol table; "": the name is made up */
 	const char *file;	 /* source file; "" unknown */
 	int64_t start_line;
 };
@@ -120,7 +120,7 @@ const char *ap_profile_string(struct ap_profile *profile, const char *text, size
 int ap_profile_add_mapping(struct ap_profile *profile, uint64_t start, uint64_t limit,
 	uint64_t offset, const char *file, const char *build_id);
 
-/* Find or add; the index. system_name NULL: as name. file NULL: unknown. */
+/* Find or add; the index. system_name NULL: made up. file NULL: unknown. */
 int ap_profile_add_function(struct ap_profile *profile, const char *name, const char *system_name,
 	const char *file, int64_t start_line);
 

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads pprof's profile.proto, which anybody may have written: every index is checked. */
+#include "format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comment.h"
+#include "gzip.h"
+#include "profile.pb-c.h"
+#include "table.h"
+
+#define INPUT_MAX ((size_t)1 << 30)
+
+/*
+ * What unpacking may take. A real profile takes some ten times its packed size; a file of empty
+ * messages, two bytes each, would take fifty times and more.
+ */
+#define MEMORY_MAX	    ((size_t)4 << 30)
+#define MEMORY_PER_BYTE	    24
+#define MEMORY_ALWAYS	    ((size_t)16 << 20)
+#define ALLOCATION_OVERHEAD 16
+
+struct budget {
+	size_t left;
+};
+
+static void *budget_alloc(void *data, size_t size)
+{
+	struct budget *budget = data;
+
+	if (size > budget->left || budget->left - size < ALLOCATION_OVERHEAD)
+		return NULL;
+	budget->left -= size + ALLOCATION_OVERHEAD;
+	return malloc(size);
+}
+
+static void budget_free(void *data, void *memory)
+{
+	free(memory);
+}
+
+struct reader {
+	const Pprof__Profile *from;
+	struct ap_profile *to;
+	struct ap_table mappings, functions, locations; /* by the ids in the file */
+	uint32_t *mapping, *function, *location;	/* what they became */
+	int slot[AP_VALUES];				/* which of a sample's values; -1: none */
+	char *reason;
+	size_t size;
+};
+
+#define reader_fail(reader, ...) (snprintf((reader)->reason, (reader)->size, __VA_ARGS__), -EBADMSG)
+
+/* The string with this index; NULL, with the reason given, when there is none. */
+static const char *string_get(struct reader *reader, int64_t index)
+{
+	if (index == 0 && reader->from->n_string_table == 0)
+		return "";
+	if (index < 0 || (uint64_t)index >= reader->from->n_string_table) {
+		reader_fail(
+			reader, "string %" PRId64 " of %zu", index, reader->from->n_string_table);
+		return NULL;
+	}
+	return reader->from->string_table[index];
+}
+
+/* ---- Sample types ---- */
+
+/* What others call our values; the first of each is ours. */
+static const char *const type_names[AP_VALUES][4] = {
+	[AP_ALLOC_OBJECTS] = {"alloc_objects", "allocations", "allocated_objects"},
+	[AP_ALLOC_SPACE] = {"alloc_space", "allocated_space", "alloc_bytes"},
+	[AP_INUSE_OBJECTS] = {"inuse_objects", "objects", "live_objects"},
+	[AP_INUSE_SPACE] = {"inuse_space", "space", "live_space", "inuse_bytes"},
+};
+
+static int value_by_name(const char *type)
+{
+	for (int value = 0; value < AP_VALUES; value++)
+		for (int i = 0; i < 4 && type_names[value][i]; i++)
+			if (strcmp(type, type_names[value][i]) == 0)
+				return value;
+	return -1;
+}
+
+static int type_place(struct reader *reader, size_t index, int value)
+{
+	const Pprof__ValueType *from = reader->from->sample_type[index];
+	const char *type = string_get(reader, from->type), *unit = string_get(reader, from->unit);
+	struct ap_value_type *to = &reader->to->type[value];
+
+	if (!type || !unit)
+		return -EBADMSG;
+	to->type = ap_profile_string(reader->to, *type ? type : "value", strlen(type) + !*type * 5);
+	to->unit = ap_profile_string(reader->to, unit, strlen(unit));
+	reader->slot[value] = (int)index;
+	return to->type && to->unit ? 0 : -ENOMEM;
+}
+
+/*
+ * Types with a known name go to their places, and the others are left out. In a profile of
+ * something else, in which no name is known, the first four go where there is room: all.
+ */
+static int types_read(struct reader *reader)
+{
+	const Pprof__Profile *from = reader->from;
+	int64_t wanted = from->default_sample_type;
+	bool any = false;
+	int err = 0;
+
+	if (from->n_sample_type == 0)
+		return reader_fail(reader, "no sample types: not a profile");
+	for (int value = 0; value < AP_VALUES; value++) {
+		reader->to->type[value] = (struct ap_value_type){"", ""};
+		reader->slot[value] = -1;
+	}
+	for (size_t i = 0; i < from->n_sample_type && !err; i++) {
+		const char *name = string_get(reader, from->sample_type[i]->type);
+		int value = name ? value_by_name(name) : -1;
+
+		if (!name)
+			return -EBADMSG;
+		if (value < 0 || reader->slot[value] >= 0)
+			continue;
+		any = true;
+		err = type_place(reader, i, value);
+	}
+	for (size_t i = 0; !any && i < from->n_sample_type && i < AP_VALUES && !err; i++)
+		err = type_place(reader, i, (int)i);
+
+	/* pprof's rule: the one that the file names, or else the last. */
+	for (int value = 0; value < AP_VALUES; value++) {
+		if (reader->slot[value] < 0)
+			continue;
+		reader->to->default_value = value;
+		if (wanted && from->sample_type[reader->slot[value]]->type == wanted)
+			break;
+	}
+	return err;
+}
+
+/* ---- Mappings, functions, locations ---- */
+
+/* Each array in the file has messages that begin with an id; these find one again by it. */
+static bool mapping_has_id(const void *array, uint32_t index, const void *key)
+{
+	return ((Pprof__Mapping *const *)array)[index]->id == *(const uint64_t *)key;
+}
+
+static bool function_has_id(const void *array, uint32_t index, const void *key)
+{
+	return ((Pprof__Function *const *)array)[index]->id == *(const uint64_t *)key;
+}
+
+static bool location_has_id(const void *array, uint32_t index, const void *key)
+{
+	return ((Pprof__Location *const *)array)[index]->id == *(const uint64_t *)key;
+}
+
+static int id_add(struct reader *reader, struct ap_table *table, ap_table_equal_fn *equal,
+	const void *array, size_t index, uint64_t id, const char *what)
+{
+	uint64_t hash = ap_hash_u64(0, id);
+
+	if (id == 0)
+		return reader_fail(reader, "a %s has no id", what);
+	if (ap_table_find(table, hash, equal, array, &id) >= 0)
+		return reader_fail(reader, "two %ss have the id %" PRIu64, what, id);
+	return ap_table_add(table, hash, (uint32_t)index);
+}
+
+static int mapping_read(struct reader *reader, size_t index)
+{
+	const Pprof__Mapping *from = reader->from->mapping[index];
+	const char *file = string_get(reader, from->filename);
+	const char *build_id = string_get(reader, from->build_id);
+	int added;
+
+	if (!file || !build_id)
+		return -EBADMSG;
+	added = ap_profile_add_mapping(reader->to, from->memory_start, from->memory_limit,
+		from->file_offset, file, build_id);
+	if (added < 0)
+		return added;
+	reader->mapping[index] = (uint32_t)added;
+	return id_add(reader, &reader->mappings, mapping_has_id, reader->from->mapping, index,
+		from->id, "mapping");
+}
+
+static int function_read(struct reader *reader, size_t index)
+{
+	const Pprof__Function *from = reader->from->function[index];
+	const char *name = string_get(reader, from->name);
+	const char *system_name = string_get(reader, from->system_name);
+	const char *file = string_get(reader, from->filename);
+	int added;
+
+	if (!name || !system_name || !file)
+		return -EBADMSG;
+	if (!*name)
+		name = *system_name ? system_name : "[unknown]";
+	added = ap_profile_add_function(reader->to, name, system_name, file, from->start_line);
+	if (added < 0)
+		return added;
+	reader->function[index] = (uint32_t)added;
+	return id_add(reader, &reader->functions, function_has_id, reader->from->function, index,
+		from->id, "function");
+}
+
+/* A location without functions gets one that says where it is. */
+static int address_function(struct reader *reader, int32_t mapping, uint64_t address)
+{
+	const struct ap_profile_mapping *in = mapping < 0 ? NULL : &reader->to->mappings[mapping];
+	const char *base = in && *in->file ? in->file : "[unknown]";
+	char *name;
+	int function;
+
+	if (strrchr(base, '/'))
+		base = strrchr(base, '/') + 1;
+	if (in && address >= in->start)
+		address = address - in->start + in->offset;
+	if (asprintf(&name, "%s+0x%" PRIx64, base, address) < 0)
+		return -ENOMEM;
+	function = ap_profile_add_function(reader->to, name, NULL, NULL, 0);
+	free(name);
+	return function;
+}
+
+static int location_read(struct reader *reader, size_t index)
+{
+	const Pprof__Location *from = reader->from->location[index];
+	struct ap_line *line = calloc(from->n_line + 1, sizeof(*line));
+	uint32_t lines = (uint32_t)from->n_line;
+	int64_t mapping = -1;
+	int added = 0;
+
+	if (!line)
+		return -ENOMEM;
+	if (from->mapping_id) {
+		mapping = ap_table_find(&reader->mappings, ap_hash_u64(0, from->mapping_id),
+			mapping_has_id, reader->from->mapping, &from->mapping_id);
+		if (mapping < 0) {
+			added = reader_fail(reader, "no mapping %" PRIu64, from->mapping_id);
+			goto out;
+		}
+		mapping = reader->mapping[mapping];
+	}
+	for (uint32_t i = 0; i < lines; i++) {
+		const uint64_t *id = &from->line[i]->function_id;
+		int64_t function = ap_table_find(&reader->functions, ap_hash_u64(0, *id),
+			function_has_id, reader->from->function, id);
+
+		if (function < 0) {
+			added = reader_fail(reader, "no function %" PRIu64, *id);
+			goto out;
+		}
+		line[i].function = reader->function[function];
+		line[i].line = from->line[i]->line;
+	}
+	if (!lines) {
+		added = address_function(reader, (int32_t)mapping, from->address);
+		if (added < 0)
+			goto out;
+		line[lines++].function = (uint32_t)added;
+	}
+	added = ap_profile_add_location(reader->to, (int32_t)mapping, from->address, line, lines);
+	if (added < 0)
+		goto out;
+	reader->location[index] = (uint32_t)added;
+	added = id_add(reader, &reader->locations, location_has_id, reader->from->location, index,
+		from->id, "location");
+out:
+	free(line);
+	return added;
+}
+
+/* ---- Samples ---- */
+
+static int sample_read(struct reader *reader, const Pprof__Sample *from)
+{
+	uint32_t *location = calloc(from->n_location_id + 1, sizeof(*location));
+	int64_t value[AP_VALUES] = {0};
+	int added;
+
+	if (!location)
+		return -ENOMEM;
+	if (from->n_value != reader->from->n_sample_type) {
+		added = reader_fail(reader, "a sample has %zu values for %zu types", from->n_value,
+			reader->from->n_sample_type);
+		goto out;
+	}
+	for (size_t i = 0; i < from->n_location_id; i++) {
+		uint64_t id = from->location_id[i];
+		int64_t found = ap_table_find(&reader->locations, ap_hash_u64(0, id),
+			location_has_id, reader->from->location, &id);
+
+		if (found < 0) {
+			added = reader_fail(reader, "no location %" PRIu64, id);
+			goto out;
+		}
+		location[i] = reader->location[found];
+	}
+	for (int i = 0; i < AP_VALUES; i++)
+		if (reader->slot[i] >= 0)
+			value[i] = from->value[reader->slot[i]];
+	added = ap_profile_add_sample(reader->to, location, (uint32_t)from->n_location_id, value);
+out:
+	free(location);
+	return added;
+}
+
+static int info_read(struct reader *reader)
+{
+	struct ap_profile_info *info = &reader->to->info;
+	const Pprof__Profile *from = reader->from;
+	int err = 0;
+
+	info->start_ns = from->time_nanos;
+	info->duration_ns = from->duration_nanos;
+	info->period = from->period;
+	for (size_t i = 0; i < from->n_comment && !err; i++) {
+		const char *comment = string_get(reader, from->comment[i]);
+
+		err = comment ? ap_comment_read(info, comment) : -EBADMSG;
+	}
+	return err;
+}
+
+static int profile_read(struct reader *reader)
+{
+	const Pprof__Profile *from = reader->from;
+	int err;
+
+	if (from->n_string_table && *from->string_table[0])
+		return reader_fail(reader, "the first string is not empty: not a profile");
+	err = types_read(reader);
+	if (!err)
+		err = info_read(reader);
+	for (size_t i = 0; i < from->n_mapping && err >= 0; i++)
+		err = mapping_read(reader, i);
+	for (size_t i = 0; i < from->n_function && err >= 0; i++)
+		err = function_read(reader, i);
+	for (size_t i = 0; i < from->n_location && err >= 0; i++)
+		err = location_read(reader, i);
+	for (size_t i = 0; i < from->n_sample && err >= 0; i++)
+		err = sample_read(reader, from->sample[i]);
+	return err < 0 ? err : 0;
+}
+
+/* ---- From bytes ---- */
+
+static int profile_convert(
+	const Pprof__Profile *from, struct ap_profile **ret, char *reason, size_t size)
+{
+	struct reader reader = {
+		.from = from,
+		.to = ap_profile_new(),
+		.mapping = calloc(from->n_mapping + 1, sizeof(uint32_t)),
+		.function = calloc(from->n_function + 1, sizeof(uint32_t)),
+		.location = calloc(from->n_location + 1, sizeof(uint32_t)),
+		.reason = reason,
+		.size = size,
+	};
+	int err = -ENOMEM;
+
+	if (reader.to && reader.mapping && reader.function && reader.location)
+		err = profile_read(&reader);
+	ap_table_clear(&reader.mappings);
+	ap_table_clear(&reader.functions);
+	ap_table_clear(&reader.locations);
+	free(reader.mapping);
+	free(reader.function);
+	free(reader.location);
+	if (err) {
+		ap_profile_free(reader.to);
+		return err;
+	}
+	*ret = reader.to;
+	return 0;
+}
+
+static bool is_legacy(const uint8_t *bytes, size_t length)
+{
+	return length > 5 && (memcmp(bytes, "heap ", 5) == 0 || memcmp(bytes, "heap_", 5) == 0);
+}
+
+int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t size)
+{
+	struct budget budget;
+	ProtobufCAllocator allocator = {
+		.alloc = budget_alloc, .free = budget_free, .allocator_data = &budget};
+	Pprof__Profile *unpacked = NULL;
+	uint8_t *bytes = NULL;
+	size_t length = 0;
+	int err = ap_gzip_read(in, INPUT_MAX, &bytes, &length);
+
+	if (err == -E2BIG)
+		snprintf(reason, size, "larger than %zu MiB decompressed", INPUT_MAX >> 20);
+	else if (err)
+		snprintf(
+			reason, size, "%s", err == -EBADMSG ? "damaged gzip data" : strerror(-err));
+	if (err)
+		goto out;
+	budget.left = length > MEMORY_MAX / MEMORY_PER_BYTE
+			      ? MEMORY_MAX
+			      : length * MEMORY_PER_BYTE + MEMORY_ALWAYS;
+	if (length)
+		unpacked = pprof__profile__unpack(&allocator, length, bytes);
+	if (!unpacked) {
+		err = -EBADMSG;
+		snprintf(reason, size, "%s",
+			!length ? "empty"
+			: is_legacy(bytes, length)
+				? "a text profile of the old kind; `pprof -proto` converts it"
+				: "damaged, or not a pprof profile");
+		goto out;
+	}
+	err = profile_convert(unpacked, ret, reason, size);
+	if (err == -ENOMEM)
+		snprintf(reason, size, "out of memory");
+out:
+	if (unpacked)
+		pprof__profile__free_unpacked(unpacked, &allocator);
+	free(bytes);
+	return err;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Adding one profile to another, or taking it off. */
+#include "profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+/* The key by which mappings of two runs are the same, and the index of the one with it. */
+struct mapping_identity {
+	uint64_t size, offset;
+	const char *file; /* the build id where there is one */
+};
+
+static struct mapping_identity mapping_identity(const struct ap_profile_mapping *mapping)
+{
+	return (struct mapping_identity){
+		.size = mapping->limit - mapping->start,
+		.offset = mapping->offset,
+		.file = *mapping->build_id ? mapping->build_id : mapping->file,
+	};
+}
+
+static uint64_t identity_hash(const struct mapping_identity *identity)
+{
+	uint64_t hash = ap_hash(0, identity->file, strlen(identity->file));
+
+	return ap_hash_u64(ap_hash_u64(hash, identity->size), identity->offset);
+}
+
+static bool identity_equal(const void *array, uint32_t index, const void *key)
+{
+	struct mapping_identity a =
+		mapping_identity((const struct ap_profile_mapping *)array + index);
+	const struct mapping_identity *b = key;
+
+	return a.size == b->size && a.offset == b->offset && strcmp(a.file, b->file) == 0;
+}
+
+/* Which index of the profile each index of the other one has become. */
+struct renaming {
+	uint32_t *mapping, *function, *location;
+};
+
+static int merge_mappings(
+	struct ap_profile *profile, const struct ap_profile *other, uint32_t *renamed)
+{
+	struct ap_table known = {0};
+	int err = 0;
+
+	for (uint32_t i = 0; i < profile->mapping_count && !err; i++) {
+		struct mapping_identity key = mapping_identity(&profile->mappings[i]);
+		uint64_t hash = identity_hash(&key);
+
+		if (ap_table_find(&known, hash, identity_equal, profile->mappings, &key) < 0)
+			err = ap_table_add(&known, hash, i);
+	}
+	for (uint32_t i = 0; i < other->mapping_count && !err; i++) {
+		const struct ap_profile_mapping *mapping = &other->mappings[i];
+		struct mapping_identity key = mapping_identity(mapping);
+		int64_t found = ap_table_find(
+			&known, identity_hash(&key), identity_equal, profile->mappings, &key);
+
+		if (found < 0)
+			found = ap_profile_add_mapping(profile, mapping->start, mapping->limit,
+				mapping->offset, mapping->file, mapping->build_id);
+		if (found < 0)
+			err = (int)found;
+		else
+			renamed[i] = (uint32_t)found;
+	}
+	ap_table_clear(&known);
+	return err;
+}
+
+static int merge_location(struct ap_profile *profile, const struct ap_profile *other,
+	const struct ap_location *location, const struct renaming *renamed)
+{
+	int32_t mapping = location->mapping;
+	uint64_t address = location->address;
+	struct ap_line *line = reallocarray(NULL, location->lines + 1, sizeof(*line));
+	int index;
+
+	if (!line)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < location->lines; i++) {
+		line[i] = location->line[i];
+		line[i].function = renamed->function[line[i].function];
+	}
+	if (mapping >= 0) {
+		uint32_t now = renamed->mapping[mapping];
+
+		address += profile->mappings[now].start - other->mappings[mapping].start;
+		mapping = (int32_t)now;
+	}
+	index = ap_profile_add_location(profile, mapping, address, line, location->lines);
+	free(line);
+	return index;
+}
+
+static int64_t multiply_saturating(int64_t a, int factor)
+{
+	int64_t product;
+
+	if (__builtin_mul_overflow(a, factor, &product))
+		return (a < 0) == (factor < 0) ? INT64_MAX : INT64_MIN;
+	return product;
+}
+
+static int merge_sample(struct ap_profile *profile, const struct ap_sample *sample, int factor,
+	const uint32_t *renamed)
+{
+	uint32_t *location = reallocarray(NULL, sample->depth + 1, sizeof(*location));
+	int64_t value[AP_VALUES];
+	int index;
+
+	if (!location)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sample->depth; i++)
+		location[i] = renamed[sample->location[i]];
+	for (int i = 0; i < AP_VALUES; i++)
+		value[i] = multiply_saturating(sample->value[i], factor);
+	index = ap_profile_add_sample(profile, location, sample->depth, value);
+	free(location);
+	return index;
+}
+
+int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other, int factor)
+{
+	struct renaming renamed = {
+		.mapping = calloc(other->mapping_count + 1, sizeof(uint32_t)),
+		.function = calloc(other->function_count + 1, sizeof(uint32_t)),
+		.location = calloc(other->location_count + 1, sizeof(uint32_t)),
+	};
+	int err = -ENOMEM;
+
+	if (!renamed.mapping || !renamed.function || !renamed.location)
+		goto out;
+	err = merge_mappings(profile, other, renamed.mapping);
+	for (uint32_t i = 0; i < other->function_count && err >= 0; i++) {
+		const struct ap_function *function = &other->functions[i];
+
+		err = ap_profile_add_function(profile, function->name, function->system_name,
+			function->file, function->start_line);
+		renamed.function[i] = (uint32_t)err;
+	}
+	for (uint32_t i = 0; i < other->location_count && err >= 0; i++) {
+		err = merge_location(profile, other, &other->locations[i], &renamed);
+		renamed.location[i] = (uint32_t)err;
+	}
+	for (uint32_t i = 0; i < other->sample_count && err >= 0; i++)
+		err = merge_sample(profile, &other->samples[i], factor, renamed.location);
+out:
+	free(renamed.mapping);
+	free(renamed.function);
+	free(renamed.location);
+	return err < 0 ? err : 0;
+}
