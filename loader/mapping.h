@@ -13,20 +13,20 @@
 
 /* A file that the target has mapped. Owned by the table; shared by its mappings. */
 struct ap_object {
-	char *path;	   /* as the target's maps file says it, without " (deleted)" */
-	int fd;		   /* open for reading, close-on-exec; -1: could not be opened */
-	uint64_t device;   /* with inode: which file it is */
+	char *path;	 /* as the target's maps file says it, without " (deleted)" */
+	int fd;		 /* open for reading, close-on-exec; -1: could not be opened */
+	uint64_t device; /* with inode: which file it is */
 	uint64_t inode;
 	char build_id[65]; /* lower-case hex; "" when the file has none */
 };
 
 /* One executable mapping. Never removed from the table, so that its id stays good after dlclose. */
 struct ap_mapping {
-	uint32_t id;	     /* its index in the table */
-	uint64_t start, end; /* addresses in the target: [start, end) */
-	uint64_t offset;     /* in the file, of start */
+	uint32_t id;		  /* its index in the table */
+	uint64_t start, end;	  /* addresses in the target: [start, end) */
+	uint64_t offset;	  /* in the file, of start */
 	struct ap_object *object; /* NULL: anonymous memory (JIT), vDSO */
-	const char *name;    /* the path, or "[vdso]", "[anon]" */
+	const char *name;	  /* the path, or "[vdso]", "[anon]" */
 };
 
 struct ap_mapping_table {
@@ -35,9 +35,21 @@ struct ap_mapping_table {
 	size_t count, room;
 	struct ap_object **objects;
 	size_t object_count, object_room;
+	uint32_t *current; /* ids of what the last reading saw, by address */
+	size_t current_count;
 };
 
-/* Reads /proc/PID/maps and adds what is new. 0, or a negative errno; -ESRCH: no such process. */
+/* One line of a maps file. */
+struct ap_maps_line {
+	uint64_t start, end, offset, device, inode;
+	int executable;
+	const char *path; /* into the line; "" none */
+};
+
+/*
+ * Reads /proc/PID/maps and adds what is new. 0, or a negative errno; -ESRCH: no such process, or
+ * one that has exited. What was found before an error stays. A table starts as {0}.
+ */
 int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid);
 
 /* The newest mapping that holds the address, or NULL. */
@@ -45,5 +57,8 @@ struct ap_mapping *ap_mapping_find(const struct ap_mapping_table *table, uint64_
 
 /* Closes the files and frees all. The table itself belongs to the caller. */
 void ap_mapping_table_clear(struct ap_mapping_table *table);
+
+/* Cuts a line of a maps file, in place. 0, or -EINVAL when it is none. */
+int ap_maps_line_parse(char *line, struct ap_maps_line *ret);
 
 #endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What went wrong, for the person at the terminal. Modules fill one in; commands print it:
+ *
+ *   allocprof: process 4127 (nginx) does not use an allocator with otel_memory probes
+ *   detail: none of its 23 mapped files has them
+ *   hint: start it with 'allocprof run -- CMD'
+ */
+#ifndef ALLOCPROF_ERROR_H
+#define ALLOCPROF_ERROR_H
+
+#include <stdio.h>
+
+/* The exit statuses of every command but `run`, which ends with its child's. */
+enum ap_exit {
+	AP_EXIT_OK = 0,
+	AP_EXIT_FAILURE = 1,
+	AP_EXIT_USAGE = 2,
+	AP_EXIT_PERMISSION = 3,
+	AP_EXIT_NO_PROCESS = 4, /* no such process, or gone before the attach */
+	AP_EXIT_NO_PROBE = 5,	/* its allocator has no probes */
+	AP_EXIT_NO_SAMPLE = 6,	/* attached, but nothing was sampled */
+	AP_EXIT_KERNEL = 9,	/* the kernel lacks what is needed */
+	/* Of `run`, as in a shell. */
+	AP_EXIT_RUN_FAILURE = 125,
+	AP_EXIT_RUN_NOT_EXECUTABLE = 126,
+	AP_EXIT_RUN_NOT_FOUND = 127,
+	AP_EXIT_RUN_SIGNAL = 128,
+};
+
+struct ap_error {
+	enum ap_exit status;
+	char what[384];
+	char detail[384]; /* "" none */
+	char hint[384];	  /* "" none */
+};
+
+/* Each sets one part; what() also clears the others. Texts of a target are escaped by the caller.
+ */
+void ap_error_what(struct ap_error *error, enum ap_exit status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void ap_error_detail(struct ap_error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void ap_error_hint(struct ap_error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void ap_error_print(FILE *out, const struct ap_error *error);
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+#include "mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "build_id.h"
+
+/* A target decides how much it maps. These bound what that costs us. */
+#define MAPPINGS_MAX   (1 << 18)
+#define OPEN_FILES_MAX 4096
+
+static int number_parse(char **at, int base, char end, uint64_t *ret)
+{
+	char *stop;
+
+	if (!((**at >= '0' && **at <= '9') || (base == 16 && **at >= 'a' && **at <= 'f')))
+		return -EINVAL;
+	errno = 0;
+	*ret = strtoull(*at, &stop, base);
+	if (errno || *stop != end)
+		return -EINVAL;
+	*at = stop + 1;
+	return 0;
+}
+
+int ap_maps_line_parse(char *line, struct ap_maps_line *ret)
+{
+	struct ap_maps_line parsed = {0};
+	uint64_t major, minor;
+	size_t length = strcspn(line, "\n");
+	char *at = line;
+
+	line[length] = '\0';
+	if (number_parse(&at, 16, '-', &parsed.start) || number_parse(&at, 16, ' ', &parsed.end))
+		return -EINVAL;
+	if (parsed.start >= parsed.end || strlen(at) < 5 || at[4] != ' ')
+		return -EINVAL;
+	parsed.executable = at[2] == 'x';
+	at += 5;
+	if (number_parse(&at, 16, ' ', &parsed.offset) || number_parse(&at, 16, ':', &major) ||
+		number_parse(&at, 16, ' ', &minor))
+		return -EINVAL;
+	parsed.device = makedev(major, minor);
+	/* A line without a path ends after the inode, on some kernels with a space. */
+	if (number_parse(&at, 10, ' ', &parsed.inode)) {
+		if (number_parse(&at, 10, '\0', &parsed.inode))
+			return -EINVAL;
+		at--;
+	}
+	at += strspn(at, " ");
+	parsed.path = at;
+	*ret = parsed;
+	return 0;
+}
+
+static size_t open_files_max(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > OPEN_FILES_MAX)
+		return OPEN_FILES_MAX;
+	return limit.rlim_cur / 2;
+}
+
+/*
+ * The file behind a path, when it is a regular file with that inode. Looked at before it is opened:
+ * opening what a target has put there, a device or a pipe, can do things. The device is not
+ * compared: overlay and btrfs show another one in maps than in stat.
+ */
+static int file_open(const char *path, uint64_t inode)
+{
+	char link[64];
+	struct stat status;
+	int fd = -1;
+	int handle = open(path, O_PATH | O_CLOEXEC);
+
+	if (handle < 0)
+		return -1;
+	if (!fstat(handle, &status) && S_ISREG(status.st_mode) && status.st_ino == inode) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
+	close(handle);
+	return fd;
+}
+
+/* Through map_files it is the mapped file itself, whatever its path leads to by now. */
+static int object_open(pid_t pid, const struct ap_maps_line *line, const char *path)
+{
+	char *name;
+	int fd;
+
+	if (asprintf(&name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, line->start,
+		    line->end) < 0)
+		return -1;
+	fd = file_open(name, line->inode);
+	free(name);
+	if (fd >= 0)
+		return fd;
+	if (asprintf(&name, "/proc/%d/root%s", pid, path) < 0)
+		return -1;
+	fd = file_open(name, line->inode);
+	free(name);
+	return fd;
+}
+
+static struct ap_object *object_add(struct ap_mapping_table *table, const struct ap_maps_line *line)
+{
+	static const char deleted[] = " (deleted)";
+	size_t length = strlen(line->path);
+	struct ap_object *object;
+
+	for (size_t i = 0; i < table->object_count; i++) {
+		object = table->objects[i];
+		if (object->inode == line->inode && object->device == line->device)
+			return object;
+	}
+	if (table->object_count == table->object_room) {
+		size_t room = table->object_room ? table->object_room * 2 : 64;
+		struct ap_object **grown = reallocarray(table->objects, room, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		table->objects = grown;
+		table->object_room = room;
+	}
+	object = calloc(1, sizeof(*object));
+	if (!object)
+		return NULL;
+	if (length >= sizeof(deleted) && !strcmp(line->path + length - strlen(deleted), deleted))
+		length -= strlen(deleted);
+	object->path = strndup(line->path, length);
+	if (!object->path) {
+		free(object);
+		return NULL;
+	}
+	object->device = line->device;
+	object->inode = line->inode;
+	object->fd = -1;
+	if (table->object_count < open_files_max())
+		object->fd = object_open(table->pid, line, object->path);
+	if (object->fd >= 0)
+		ap_build_id_read(object->fd, object->build_id);
+	table->objects[table->object_count++] = object;
+	return object;
+}
+
+static int mapping_add(
+	struct ap_mapping_table *table, const struct ap_maps_line *line, struct ap_object *object)
+{
+	struct ap_mapping *mapping;
+
+	if (table->count == MAPPINGS_MAX)
+		return -E2BIG;
+	if (table->count == table->room) {
+		size_t room = table->room ? table->room * 2 : 64;
+		struct ap_mapping **grown = reallocarray(table->mappings, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		table->mappings = grown;
+		table->room = room;
+	}
+	mapping = calloc(1, sizeof(*mapping));
+	if (!mapping)
+		return -ENOMEM;
+	mapping->id = table->count;
+	mapping->start = line->start;
+	mapping->end = line->end;
+	mapping->offset = line->offset;
+	mapping->object = object;
+	if (object)
+		mapping->name = object->path;
+	else
+		mapping->name = strcmp(line->path, "[vdso]") ? "[anon]" : "[vdso]";
+	table->mappings[table->count++] = mapping;
+	return 0;
+}
+
+/* The id of the mapping among those that the last reading saw, from *at on; -1: it is new. */
+static int64_t current_find(
+	const struct ap_mapping_table *table, size_t *at, const struct ap_maps_line *line)
+{
+	for (; *at < table->current_count; (*at)++) {
+		const struct ap_mapping *mapping = table->mappings[table->current[*at]];
+		const struct ap_object *object = mapping->object;
+
+		if (mapping->start < line->start)
+			continue;
+		if (mapping->start == line->start && mapping->end == line->end &&
+			mapping->offset == line->offset &&
+			(object ? object->inode == line->inode && object->device == line->device
+				: !line->inode))
+			return mapping->id;
+		break;
+	}
+	return -1;
+}
+
+int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
+{
+	char path[64];
+	char *text = NULL;
+	size_t text_room = 0, room = 0, seen = 0, at = 0;
+	uint32_t *current = NULL;
+	struct ap_maps_line line;
+	struct ap_object *object;
+	int err = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return errno == ENOENT ? -ESRCH : -errno;
+	table->pid = pid;
+	errno = 0;
+	while (!err && getline(&text, &text_room, maps) > 0) {
+		int64_t id;
+
+		if (ap_maps_line_parse(text, &line) || !line.executable)
+			continue;
+		if (seen == room) {
+			size_t more = room ? room * 2 : 64;
+			uint32_t *grown = reallocarray(current, more, sizeof(*grown));
+
+			if (!grown) {
+				err = -ENOMEM;
+				break;
+			}
+			current = grown;
+			room = more;
+		}
+		id = current_find(table, &at, &line);
+		if (id < 0) {
+			object = line.inode ? object_add(table, &line) : NULL;
+			if (line.inode && !object)
+				err = -ENOMEM;
+			else
+				err = mapping_add(table, &line, object);
+			id = (int64_t)table->count - 1;
+		}
+		if (!err)
+			current[seen++] = id;
+	}
+	if (!err && ferror(maps))
+		err = errno == ESRCH || !errno ? -ESRCH : -errno;
+	fclose(maps);
+	free(text);
+	/* A process without an executable mapping has none any more: it is a zombie. */
+	if (!err && !seen)
+		err = -ESRCH;
+	if (err) {
+		free(current);
+		return err;
+	}
+	free(table->current);
+	table->current = current;
+	table->current_count = seen;
+	return 0;
+}
+
+struct ap_mapping *ap_mapping_find(const struct ap_mapping_table *table, uint64_t address)
+{
+	for (size_t i = table->count; i-- > 0;) {
+		struct ap_mapping *mapping = table->mappings[i];
+
+		if (address >= mapping->start && address < mapping->end)
+			return mapping;
+	}
+	return NULL;
+}
+
+void ap_mapping_table_clear(struct ap_mapping_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		free(table->mappings[i]);
+	for (size_t i = 0; i < table->object_count; i++) {
+		if (table->objects[i]->fd >= 0)
+			close(table->objects[i]->fd);
+		free(table->objects[i]->path);
+		free(table->objects[i]);
+	}
+	free(table->mappings);
+	free(table->objects);
+	free(table->current);
+	memset(table, 0, sizeof(*table));
+}

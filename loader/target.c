@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+#include "target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "printable.h"
+
+/* Reads what fits of a small file of /proc. The bytes read, or a negative errno. */
+static ssize_t proc_read(pid_t pid, const char *name, char *out, size_t room)
+{
+	char path[64];
+	ssize_t length;
+	int fd, err;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	length = read(fd, out, room);
+	err = -errno;
+	close(fd);
+	return length < 0 ? err : length;
+}
+
+void ap_target_read_names(struct ap_target *target)
+{
+	char text[sizeof(target->command)];
+	ssize_t length = proc_read(target->pid, "comm", text, 32);
+
+	if (length > 0) {
+		text[length - (text[length - 1] == '\n')] = '\0';
+		ap_printable(target->comm, sizeof(target->comm), text);
+	}
+	length = proc_read(target->pid, "cmdline", text, sizeof(text) - 1);
+	if (length <= 0)
+		return;
+	while (length > 0 && !text[length - 1])
+		length--;
+	for (ssize_t i = 0; i < length; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[length] = '\0';
+	ap_printable(target->command, sizeof(target->command), text);
+}
+
+/* The state letter and the process of a thread, from its stat file. 0 or a negative errno. */
+static int thread_state(pid_t pid, pid_t tid, char *ret)
+{
+	char name[48], text[512];
+	const char *end;
+	ssize_t length;
+
+	snprintf(name, sizeof(name), "task/%d/stat", tid);
+	length = proc_read(pid, name, text, sizeof(text) - 1);
+	if (length < 0)
+		return length;
+	text[length] = '\0';
+	/* The name before it may hold anything, also parentheses. */
+	end = strrchr(text, ')');
+	if (!end || end[1] != ' ' || !end[2])
+		return -EBADMSG;
+	*ret = end[2];
+	return 0;
+}
+
+bool ap_thread_alive(pid_t pid, pid_t tid)
+{
+	char state;
+
+	return !thread_state(pid, tid, &state) && state != 'Z' && state != 'X' && state != 'x';
+}
+
+pid_t ap_target_live_thread(const struct ap_target *target)
+{
+	char path[64];
+	struct dirent *entry;
+	pid_t found = 0;
+	DIR *tasks;
+
+	if (ap_thread_alive(target->pid, target->pid))
+		return target->pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", target->pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return 0;
+	while (!found && (entry = readdir(tasks))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid > 0 && ap_thread_alive(target->pid, tid))
+			found = tid;
+	}
+	closedir(tasks);
+	return found;
+}
+
+static int no_process(struct ap_error *error, pid_t pid)
+{
+	ap_error_what(error, AP_EXIT_NO_PROCESS, "no process %d", pid);
+	ap_error_hint(error, "find its number with: pgrep -a NAME");
+	return -ESRCH;
+}
+
+static int no_permission(struct ap_error *error, const struct ap_target *target, const char *what)
+{
+	ap_error_what(error, AP_EXIT_PERMISSION, "no permission to %s process %d (%s)", what,
+		target->pid, target->comm);
+	ap_error_hint(error, "run allocprof with sudo, or as root");
+	return -EPERM;
+}
+
+int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
+{
+	char text[2048], *tgid;
+	ssize_t length;
+	int err;
+
+	target->pid = pid;
+	snprintf(target->comm, sizeof(target->comm), "?");
+	target->pidfd = syscall(SYS_pidfd_open, pid, 0);
+	err = -errno;
+	if (target->pidfd < 0) {
+		/* A thread that is not the first of its process is EINVAL, or ENOENT since 6.9. */
+		length = proc_read(pid, "status", text, sizeof(text) - 1);
+		if (length > 0) {
+			text[length] = '\0';
+			tgid = strstr(text, "\nTgid:");
+			if (tgid && atoi(tgid + 6) != pid) {
+				no_process(error, pid);
+				ap_error_detail(
+					error, "%d is a thread of process %d", pid, atoi(tgid + 6));
+				ap_error_hint(error, "allocprof attach %d", atoi(tgid + 6));
+				return -ESRCH;
+			}
+		}
+		if (err == -ESRCH || err == -EINVAL || err == -ENOENT)
+			return no_process(error, pid);
+		ap_error_what(error, AP_EXIT_FAILURE, "cannot open process %d", pid);
+		ap_error_detail(error, "pidfd_open: %s", strerror(-err));
+		return err;
+	}
+	ap_target_read_names(target);
+	if (!ap_target_live_thread(target)) {
+		no_process(error, pid);
+		ap_error_detail(error, "it has exited, but its parent has not collected it yet");
+		return -ESRCH;
+	}
+	return 0;
+}
+
+/* Where the file's period variable is in the target: by the mapping of its code. */
+static uint64_t period_address(const struct ap_mapping_table *table, const struct ap_probed *probed)
+{
+	const struct ap_usdt *usdt = &probed->usdt;
+
+	if (!usdt->period)
+		return 0;
+	for (size_t i = 0; i < table->current_count; i++) {
+		const struct ap_mapping *mapping = table->mappings[table->current[i]];
+		uint64_t site = usdt->site[0].offset;
+
+		if (mapping->object == probed->object && site >= mapping->offset &&
+			site - mapping->offset < mapping->end - mapping->start)
+			return mapping->start + usdt->text_offset - mapping->offset -
+			       usdt->text_address + usdt->period;
+	}
+	return 0;
+}
+
+int ap_target_scan(struct ap_target *target, struct ap_error *error)
+{
+	int err = ap_mapping_table_read(&target->table, target->pid);
+
+	if (err == -EACCES || err == -EPERM)
+		return no_permission(error, target, "look into");
+	if (err == -ESRCH) {
+		no_process(error, target->pid);
+		ap_error_detail(error, "it exited before it could be looked at");
+		return err;
+	}
+	if (err) {
+		ap_error_what(error, AP_EXIT_FAILURE, "cannot read the mappings of process %d",
+			target->pid);
+		ap_error_detail(error, "%s", strerror(-err));
+		return err;
+	}
+	for (; target->objects_seen < target->table.object_count; target->objects_seen++) {
+		struct ap_object *object = target->table.objects[target->objects_seen];
+		struct ap_probed *grown;
+		struct ap_usdt usdt;
+
+		if (object->fd < 0)
+			continue;
+		err = ap_usdt_read(object->fd, &usdt);
+		if (err && err != -ENOTSUP)
+			continue;
+		if (err)
+			usdt.count = 0;
+		grown = reallocarray(target->probed, target->probed_count + 1, sizeof(*grown));
+		if (!grown) {
+			ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
+			return -ENOMEM;
+		}
+		target->probed = grown;
+		grown += target->probed_count++;
+		*grown = (struct ap_probed){.object = object, .usdt = usdt};
+	}
+	for (size_t i = 0; i < target->probed_count; i++)
+		target->probed[i].period_address =
+			period_address(&target->table, &target->probed[i]);
+	return 0;
+}
+
+int ap_target_check_probes(const struct ap_target *target, struct ap_error *error)
+{
+	const struct ap_mapping_table *table = &target->table;
+	size_t files = 0, unread = 0;
+	char name[128];
+
+	for (size_t i = 0; i < target->probed_count; i++) {
+		const struct ap_usdt *usdt = &target->probed[i].usdt;
+
+		for (size_t k = 0; k < usdt->count; k++)
+			if (usdt->site[k].kind == AP_USDT_ALLOC)
+				return 0;
+	}
+	for (size_t i = 0; i < table->object_count; i++) {
+		files++;
+		unread += table->objects[i]->fd < 0;
+	}
+	/* Another user's process, without the right to open its files, shows them but no more. */
+	if (unread && unread == files)
+		return no_permission(error, target, "read the files of");
+	ap_error_what(error, AP_EXIT_NO_PROBE,
+		"process %d (%s) does not use an allocator with otel_memory probes", target->pid,
+		target->comm);
+	if (target->probed_count) {
+		ap_printable(name, sizeof(name), target->probed[0].object->path);
+		ap_error_detail(error, "%s has probes, but with their arguments elsewhere", name);
+	} else if (unread) {
+		ap_error_detail(error,
+			"none in %zu of its %zu mapped files; the others are not readable",
+			files - unread, files);
+	} else {
+		ap_error_detail(error, "none in its %zu mapped files", files);
+	}
+	ap_error_hint(error, "start it with: allocprof run -- COMMAND, "
+			     "or with LD_PRELOAD set to the path of liballocprof.so");
+	return -ENOENT;
+}
+
+void ap_target_clear(struct ap_target *target)
+{
+	if (target->pidfd >= 0)
+		close(target->pidfd);
+	ap_mapping_table_clear(&target->table);
+	free(target->probed);
+	memset(target, 0, sizeof(*target));
+	target->pidfd = -1;
+}
