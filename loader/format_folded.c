@@ -60,7 +60,7 @@ static void lines_write(FILE *out, struct folded_line *line, uint32_t count)
 	qsort(line, count, sizeof(*line), line_compare);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i + 1 < count && strcmp(line[i].stack, line[i + 1].stack) == 0)
-			line[i + 1].value += line[i].value;
+			line[i + 1].value = ap_value_add(line[i].value, line[i + 1].value);
 		else if (line[i].value)
 			fprintf(out, "%s %" PRId64 "\n", line[i].stack, line[i].value);
 	}

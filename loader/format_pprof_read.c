@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +53,16 @@ struct reader {
 	size_t size;
 };
 
-#define reader_fail(reader, ...) (snprintf((reader)->reason, (reader)->size, __VA_ARGS__), -EBADMSG)
+__attribute__((format(printf, 2, 3))) static int reader_fail(
+	struct reader *reader, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(reader->reason, reader->size, format, arguments);
+	va_end(arguments);
+	return -EBADMSG;
+}
 
 /* The string with this index; NULL, with the reason given, when there is none. */
 static const char *string_get(struct reader *reader, int64_t index)
@@ -94,7 +104,9 @@ static int type_place(struct reader *reader, size_t index, int value)
 
 	if (!type || !unit)
 		return -EBADMSG;
-	to->type = ap_profile_string(reader->to, *type ? type : "value", strlen(type) + !*type * 5);
+	if (!*type)
+		type = "value";
+	to->type = ap_profile_string(reader->to, type, strlen(type));
 	to->unit = ap_profile_string(reader->to, unit, strlen(unit));
 	reader->slot[value] = (int)index;
 	return to->type && to->unit ? 0 : -ENOMEM;

@@ -284,7 +284,7 @@ int ap_profile_reserved(struct ap_profile *profile, const char *name)
 
 /* Sums of what an untrusted file says must not wrap: a total that is too small would be believed.
  */
-static int64_t add_saturating(int64_t a, int64_t b)
+int64_t ap_value_add(int64_t a, int64_t b)
 {
 	int64_t sum;
 
@@ -330,8 +330,8 @@ int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, 
 	for (int i = 0; i < AP_VALUES; i++) {
 		int64_t *sum = &profile->samples[found].value[i];
 
-		*sum = add_saturating(*sum, value[i]);
-		profile->total[i] = add_saturating(profile->total[i], value[i]);
+		*sum = ap_value_add(*sum, value[i]);
+		profile->total[i] = ap_value_add(profile->total[i], value[i]);
 	}
 	return (int)found;
 }

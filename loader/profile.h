@@ -143,6 +143,12 @@ int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, 
 	const int64_t value[AP_VALUES]);
 
 /*
+ * a + b, or the largest or smallest number. Sums of what an untrusted file says must not wrap: a
+ * total that is too small would be believed.
+ */
+int64_t ap_value_add(int64_t a, int64_t b);
+
+/*
  * Adds `factor` times everything in `other`; -1 subtracts, which makes a diff. Locations are
  * matched by mapping (build id or file, size and offset), address within it, and lines, so two
  * runs at other addresses meet. Samples whose values all come out 0 stay.

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "demangle.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <libiberty/demangle.h>
+
+#define NAME_MAX_DEMANGLED 65536
+/*
+ * libiberty recurses once or a few times for each byte of a name, and refuses names of more than
+ * about 1,000 bytes for that, which C++ programs do have. At 4,096 the stack is safe.
+ */
+#define NAME_MAX_DEFAULT 1000
+#define NAME_MAX_MANGLED 4096
+
+struct sink {
+	char *text;
+	size_t used, room;
+	jmp_buf too_long;
+};
+
+/*
+ * libiberty's callback cannot say "enough". Jumping out is safe: the functions with a callback
+ * keep what they have on the stack.
+ */
+static void sink_put(const char *piece, size_t length, void *opaque)
+{
+	struct sink *sink = opaque;
+
+	if (sink->used + length >= sink->room) {
+		size_t room = sink->room * 2 + length + 256;
+		char *text = room > NAME_MAX_DEMANGLED * 3 ? NULL : realloc(sink->text, room);
+
+		if (!text)
+			longjmp(sink->too_long, 1);
+		sink->text = text;
+		sink->room = room;
+	}
+	memcpy(sink->text + sink->used, piece, length);
+	sink->used += length;
+	sink->text[sink->used] = '\0';
+	if (sink->used > NAME_MAX_DEMANGLED)
+		longjmp(sink->too_long, 1);
+}
+
+static bool is_mangled(const char *name)
+{
+	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 ||
+	       strncmp(name, "_GLOBAL_", 8) == 0;
+}
+
+char *ap_demangle(const char *mangled)
+{
+	size_t length = strnlen(mangled, NAME_MAX_MANGLED + 1);
+	int options = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
+	struct sink sink = {0};
+
+	if (!is_mangled(mangled) || length > NAME_MAX_MANGLED)
+		return NULL;
+	if (length > NAME_MAX_DEFAULT)
+		options |= DMGL_NO_RECURSE_LIMIT;
+	if (setjmp(sink.too_long)) {
+		free(sink.text);
+		return NULL;
+	}
+	/* Rust first: its legacy names are valid C++ names too. */
+	if (rust_demangle_callback(mangled, options, sink_put, &sink) && sink.used)
+		return sink.text;
+	sink.used = 0;
+	if (cplus_demangle_v3_callback(mangled, options, sink_put, &sink) && sink.used)
+		return sink.text;
+	free(sink.text);
+	return NULL;
+}
