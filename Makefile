@@ -104,12 +104,15 @@ $(O)/loader/%.pb-c.o: $(O)/loader/%.pb-c.c
 	$(call msg,CC,$@)
 	$(Q)$(CC) -g $(OPT) $(SANITIZE) -I$(O)/loader -c -o $@ $<
 
-# A file as a C array: `static const unsigned char NAME[]` with dots and dashes turned to _.
+# A file as a C array: `static const unsigned char embedded_NAME[]` with dots and dashes turned to
+# _, and its hash, which the flame graph's security policy names.
 $(O)/loader/%.h: loader/%
 	$(call msg,EMBED,$@)
 	@mkdir -p $(@D)
 	$(Q){ printf 'static const unsigned char embedded_%s[] = {\n' '$(subst .,_,$(subst -,_,$*))'; \
-		od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; echo '};'; } > $@
+		od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; echo '};'; \
+		printf 'static const char embedded_%s_sha256[] = "%.64s";\n' '$(subst .,_,$(subst -,_,$*))' \
+			"$$(sha256sum < $<)"; } > $@
 
 $(O)/loader/%.o: loader/%.c | $(skeletons) $(proto_src) $(embed_hdr)
 	$(call msg,CC,$@)
