@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* The aligned half of the interface, and what asks about blocks. */
+#include "fastpath.h"
+
+#include <errno.h>
+
+#include "huge.h"
+
+void *aligned_alloc(size_t align, size_t size);
+void *memalign(size_t align, size_t size);
+int posix_memalign(void **result, size_t align, size_t size);
+void *valloc(size_t size);
+void *pvalloc(size_t size);
+void *reallocarray(void *pointer, size_t count, size_t size);
+size_t malloc_usable_size(void *pointer);
+void free_sized(void *pointer, size_t size);
+void free_aligned_sized(void *pointer, size_t align, size_t size);
+void cfree(void *pointer);
+void *malloc(size_t size);
+void *realloc(void *pointer, size_t size);
+
+/*
+ * Spans start at multiples of a slice, so a block whose size is a multiple of the alignment is
+ * aligned. Every power of two is a class: the search ends.
+ */
+static size_t aligned_class_size(size_t align, size_t size)
+{
+	unsigned class = class_of(size > align ? size : align);
+
+	while (class_size(class) % align)
+		class++;
+	return class_size(class);
+}
+
+void *ap_malloc_aligned(size_t align, size_t size)
+{
+	void *block;
+
+	if (align <= 16)
+		return malloc(size);
+	if (size <= MEDIUM_MAX && align <= MEDIUM_MAX)
+		block = ap_malloc_class(aligned_class_size(align, size), size);
+	else
+		block = ap_large_alloc(size, align, size, NULL);
+	if (unlikely(!block))
+		errno = ENOMEM;
+	return block;
+}
+
+static bool is_power_of_two(size_t value)
+{
+	return value && !(value & (value - 1));
+}
+
+/* glibc takes any alignment here and rounds it up. */
+exported void *memalign(size_t align, size_t size)
+{
+	if (align > PTRDIFF_MAX) {
+		errno = EINVAL;
+		return NULL;
+	}
+	while (!is_power_of_two(align))
+		align += align ? align & -align : 1;
+	return ap_malloc_aligned(align, size);
+}
+
+exported void *aligned_alloc(size_t align, size_t size)
+{
+	if (!is_power_of_two(align)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return ap_malloc_aligned(align, size);
+}
+
+/* Returns the error and leaves errno alone. */
+exported int posix_memalign(void **result, size_t align, size_t size)
+{
+	int saved = errno;
+	void *block;
+
+	if (!is_power_of_two(align) || align % sizeof(void *))
+		return EINVAL;
+	block = ap_malloc_aligned(align, size);
+	errno = saved;
+	if (!block)
+		return ENOMEM;
+	*result = block;
+	return 0;
+}
+
+exported void *valloc(size_t size)
+{
+	return ap_malloc_aligned(PAGE_SIZE, size);
+}
+
+exported void *pvalloc(size_t size)
+{
+	if (size > PTRDIFF_MAX) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return ap_malloc_aligned(PAGE_SIZE, (size + PAGE_SIZE - 1) & -PAGE_SIZE);
+}
+
+exported void *reallocarray(void *pointer, size_t count, size_t size)
+{
+	if (__builtin_mul_overflow(count, size, &size)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return realloc(pointer, size);
+}
+
+exported size_t malloc_usable_size(void *pointer)
+{
+	return pointer ? ap_block_size(pointer) : 0;
+}
+
+exported void free_sized(void *pointer, size_t size)
+{
+	free_fast(pointer);
+}
+
+exported void free_aligned_sized(void *pointer, size_t align, size_t size)
+{
+	free_fast(pointer);
+}
+
+exported void cfree(void *pointer)
+{
+	free_fast(pointer);
+}
+
+/* Other names of the same, which glibc exports and old programs call. */
+#define alias(name) exported __attribute__((alias(#name), copy(name)))
+void free(void *pointer);
+void *calloc(size_t count, size_t size);
+void *__libc_memalign(size_t align, size_t size) alias(memalign);
+void *__libc_valloc(size_t size) alias(valloc);
+void *__libc_pvalloc(size_t size) alias(pvalloc);
+void __libc_cfree(void *pointer) alias(cfree);
+int __posix_memalign(void **result, size_t align, size_t size) alias(posix_memalign);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "mailbox.h"
+
+#include "abandon.h"
+
+void ap_remote_free(struct ap_span *span, struct ap_block *block)
+{
+	uintptr_t old = __atomic_load_n(&span->remote, __ATOMIC_RELAXED);
+
+	block->key = (uintptr_t)span;
+	do
+		block->next = (struct ap_block *)(old & ~REMOTE_MAILED);
+	while (!__atomic_compare_exchange_n(&span->remote, &old, (uintptr_t)block | REMOTE_MAILED,
+		true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	if (!(old & REMOTE_MAILED))
+		ap_mailbox_post(span);
+}
+
+void ap_mailbox_post(struct ap_span *span)
+{
+	for (;;) {
+		struct ap_heap *heap = __atomic_load_n(&span->heap, __ATOMIC_ACQUIRE);
+		struct ap_span *head;
+		bool abandoned;
+
+		if (!heap) {
+			/* Nobody's mailbox: whoever adopts the span collects. */
+			ap_abandon_lock();
+			abandoned = !span->heap;
+			if (abandoned)
+				__atomic_fetch_and(&span->remote, ~REMOTE_MAILED, __ATOMIC_RELAXED);
+			ap_abandon_unlock();
+			if (abandoned)
+				return;
+			continue;
+		}
+		/*
+		 * Its thread may have ended since; then either the mailbox is closed, after the
+		 * span was given up, or it is another thread's by now, who will pass it on.
+		 */
+		head = __atomic_load_n(&heap->mailbox, __ATOMIC_RELAXED);
+		while (head != MAILBOX_CLOSED) {
+			span->mail_next = head;
+			if (__atomic_compare_exchange_n(&heap->mailbox, &head, span, true,
+				    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+				return;
+		}
+	}
+}
+
+struct ap_span *ap_mailbox_take(struct ap_heap *heap, struct ap_span *with)
+{
+	struct ap_span *list = __atomic_exchange_n(&heap->mailbox, with, __ATOMIC_ACQUIRE);
+
+	return list == MAILBOX_CLOSED ? NULL : list;
+}

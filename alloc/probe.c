@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "probe.h"
+
+#if AP_PROBES
+
+#define exported __attribute__((visibility("default")))
+
+exported uint64_t allocprof_sample_period = AP_PERIOD_DEFAULT;
+
+AP_SEMAPHORE struct ap_probe_word ap_alloc_word;
+AP_SEMAPHORE uint16_t ap_free_semaphore;
+
+/*
+ * Asking for the frame's address makes the compiler set up a frame before the site, so that an
+ * unwinder that starts there finds the caller.
+ */
+__attribute__((noinline)) void ap_probe_alloc(const void *pointer, size_t size, uint64_t weight)
+{
+	register const void *arg0 __asm__(AP_ARG0) = pointer;
+	register size_t arg1 __asm__(AP_ARG1) = size;
+	register uint64_t arg2 __asm__(AP_ARG2) = weight;
+
+	__asm__ volatile(
+		AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "ap_alloc_word", AP_ARGS3)::"r"(arg0),
+		"r"(arg1), "r"(arg2), "r"(__builtin_frame_address(0))
+		: "memory");
+}
+
+__attribute__((noinline)) void ap_probe_free(const void *pointer)
+{
+	register const void *arg0 __asm__(AP_ARG0) = pointer;
+
+	__asm__ volatile(
+		AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_FREE, "ap_free_semaphore", AP_ARGS1)::"r"(arg0),
+		"r"(__builtin_frame_address(0))
+		: "memory");
+}
+
+uint64_t ap_probe_period(void)
+{
+	uint64_t period = __atomic_load_n(&allocprof_sample_period, __ATOMIC_RELAXED);
+
+	return period ? period : AP_PERIOD_DEFAULT;
+}
+
+#endif

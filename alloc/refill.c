@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow path of malloc for blocks that come from spans: where the next blocks of a class are to
+ * be had, and what becomes of a span whose blocks come back.
+ */
+#include "abandon.h"
+#include "heap.h"
+#include "mailbox.h"
+#include "message.h"
+#include "os.h"
+#include "region.h"
+#include "sample.h"
+#include "span.h"
+
+/* Slow paths between two looks at the clock. */
+#define TICKS 16
+
+/* How often a heap lets go of its idle spans. */
+#define IDLE_NS ((uint64_t)500 * 1000 * 1000)
+
+/*
+ * A full span comes back to its queue when this many of its blocks are free: with fewer, it would
+ * commute between queue and list, a slow path for each block.
+ */
+static uint32_t full_threshold(const struct ap_span *span)
+{
+	return span->capacity < 32 ? 1 : span->capacity / 16;
+}
+
+static void entries_set(struct ap_heap *heap, unsigned class, struct ap_span *span)
+{
+	unsigned last = class_last_entry(class);
+
+	for (unsigned i = class_first_entry(class); i <= last; i++)
+		__atomic_store_n(&heap->entry[i], span, __ATOMIC_RELAXED);
+}
+
+/* Releases a span that has no block out. */
+static void span_dismiss(struct ap_heap *heap, struct ap_span *span)
+{
+	unsigned class = span->class;
+
+	queue_remove(span->sampled ? &heap->sampled : &heap->queue[class], span);
+	if (span->state == SPAN_IDLE)
+		heap->idle--;
+	if (heap->entry[class_last_entry(class)] == span)
+		entries_set(heap, class, &heap->empty);
+	heap->spans--;
+	ap_span_release(span);
+}
+
+/* The last block of a queued span has come back. */
+static void span_idle(struct ap_heap *heap, struct ap_span *span)
+{
+	if (span == heap->queue[span->class].first || span_is_mailed(span))
+		return;
+	if (heap->idle > heap->spans / 4 + 2) {
+		span_dismiss(heap, span);
+		return;
+	}
+	/* To the end: spans in use are used first, so that idle ones can be given back. */
+	queue_remove(&heap->queue[span->class], span);
+	queue_push_last(&heap->queue[span->class], span);
+	span->state = SPAN_IDLE;
+	heap->idle++;
+}
+
+static void queue_push_before_idle(struct ap_queue *queue, struct ap_span *span)
+{
+	struct ap_span *first = queue->first;
+
+	if (!first || queue->last->state != SPAN_IDLE) {
+		queue_push_last(queue, span);
+		return;
+	}
+	/* Behind the first, which is in use: a walk past the idle ones would take as long as they. */
+	span->prev = first;
+	span->next = first->next;
+	if (first->next)
+		first->next->prev = span;
+	else
+		queue->last = span;
+	first->next = span;
+}
+
+/* A full span has `out` blocks out by now: back to its queue with it. */
+static void span_requeue(struct ap_heap *heap, struct ap_span *span, uint32_t out)
+{
+	queue_remove(&heap->full, span);
+	span->state = SPAN_QUEUED;
+	span->floor = 0;
+	span->until = out;
+	queue_push_before_idle(&heap->queue[span->class], span);
+	if (out == 0)
+		span_idle(heap, span);
+}
+
+void ap_span_event(struct ap_span *span)
+{
+	struct ap_heap *heap = ap_heap;
+
+	if (span->state == SPAN_FULL)
+		span_requeue(heap, span, span->floor);
+	else if (!span->sampled)
+		span_idle(heap, span);
+	else if (!span_is_mailed(span))
+		span_dismiss(heap, span);
+}
+
+/* `count` blocks were collected from a span that came by mail. */
+static void span_returned(struct ap_heap *heap, struct ap_span *span, uint32_t count)
+{
+	uint32_t out = span_out(span) - count;
+
+	if (span->state == SPAN_FULL) {
+		if (span->carved - out >= full_threshold(span))
+			span_requeue(heap, span, out);
+		else
+			span->until = out - span->floor;
+		return;
+	}
+	span->until = out;
+	if (out == 0 && span->state != SPAN_IDLE) {
+		if (span->sampled)
+			span_dismiss(heap, span);
+		else
+			span_idle(heap, span);
+	}
+}
+
+static cold void mailbox_drain(struct ap_heap *heap)
+{
+	struct ap_span *span = ap_mailbox_take(heap, NULL), *next;
+
+	for (; span; span = next) {
+		next = span->mail_next;
+		if (__atomic_load_n(&span->heap, __ATOMIC_RELAXED) == heap)
+			span_returned(heap, span, ap_span_collect(span, true));
+		else
+			ap_mailbox_post(span);
+	}
+}
+
+static cold void heap_tick(struct ap_heap *heap)
+{
+	uint64_t now = ap_os_now();
+
+	heap->ticks = TICKS;
+	if (now - heap->idle_at >= IDLE_NS) {
+		heap->idle_at = now;
+		ap_heap_trim(heap, false);
+	}
+	ap_slices_poll(now);
+}
+
+void ap_heap_trim(struct ap_heap *heap, bool all)
+{
+	struct ap_span *span, *before;
+
+	if (all)
+		mailbox_drain(heap);
+	else if (heap->idle == 0)
+		return;
+	for (unsigned class = 0; class < CLASSES; class++) {
+		/* Idle spans stand at the end. */
+		for (span = heap->queue[class].last; span; span = before) {
+			before = span->prev;
+			if (all)
+				ap_span_conceal(span);
+			else if (span->state != SPAN_IDLE)
+				break;
+			if (span->until == 0 && !span_is_mailed(span))
+				span_dismiss(heap, span);
+		}
+	}
+}
+
+/* Exposes blocks of the first span in a queue. False: it has none. */
+static bool span_expose(struct ap_heap *heap, struct ap_span *span, uint32_t attach)
+{
+	uint32_t count, exposed;
+	struct ap_block *last;
+
+	if (!span_has_local_free(span)) {
+		span->until -= ap_span_collect(span, false);
+		if (!span_has_local_free(span) && !ap_span_carve(span, false))
+			return false;
+	}
+	if (span->state == SPAN_IDLE) {
+		span->state = SPAN_QUEUED;
+		heap->idle--;
+	}
+	count = span->carved - span->until;
+	if (likely(!attach)) {
+		span->free = span->local_free;
+		span->local_free = &span->sentinel;
+		span->until += count;
+		return true;
+	}
+	exposed = ap_sample_charge(heap, span, count);
+	if (exposed == 0)
+		return true;
+	span->free = last = span->local_free;
+	for (uint32_t i = 1; i < exposed; i++) {
+		if (unlikely(last->key != (uintptr_t)span))
+			ap_fatal("free block was written to:", last, span->block_size);
+		last = last->next;
+	}
+	span->local_free = last->next;
+	last->next = &span->sentinel;
+	span->until += exposed;
+	return true;
+}
+
+static void span_fill(struct ap_heap *heap, struct ap_span *span)
+{
+	uint32_t threshold = full_threshold(span);
+
+	queue_remove(&heap->queue[span->class], span);
+	queue_push_first(&heap->full, span);
+	span->state = SPAN_FULL;
+	span->floor = span->until - threshold;
+	span->until = threshold;
+}
+
+/* Another span for a queue that is empty: an orphan, or a fresh one. NULL: no memory. */
+static struct ap_span *queue_extend(struct ap_heap *heap, unsigned class)
+{
+	struct ap_span *span = ap_adopt_class(heap, class);
+
+	if (!span)
+		span = ap_span_new(heap, class, false);
+	if (span)
+		queue_push_first(&heap->queue[class], span);
+	return span;
+}
+
+void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t size)
+{
+	struct ap_queue *queue = &heap->queue[class];
+	uint32_t attach = 0;
+	struct ap_span *span;
+	struct ap_block *block;
+
+	if (unlikely(mailbox_has_mail(heap)))
+		mailbox_drain(heap);
+	if (unlikely(--heap->ticks == 0))
+		heap_tick(heap);
+	if (unlikely(!probe_idle()))
+		attach = ap_sample_enter(heap);
+	for (;;) {
+		span = queue->first;
+		if (!span) {
+			span = queue_extend(heap, class);
+			if (!span)
+				return NULL;
+		}
+		if (unlikely(attach)) {
+			/* Exposed before this attach: to be charged like everything else. */
+			if (span_has_free(span) && span->charged != attach)
+				ap_span_conceal(span);
+			if (!span_has_free(span) && span->due == attach) {
+				void *sample = ap_sample_take(heap, span, size);
+
+				if (sample)
+					return sample;
+			}
+		}
+		if (span_has_free(span))
+			break;
+		if (!span_expose(heap, span, attach))
+			span_fill(heap, span);
+	}
+	if (heap->entry[class_last_entry(class)] != span)
+		entries_set(heap, class, span);
+	block = span->free;
+	if (unlikely(block->key != (uintptr_t)span))
+		ap_fatal("free block was written to:", block, span->block_size);
+	block->key = 0;
+	span->free = block->next;
+	return block;
+}
+
+void ap_span_free(struct ap_span *span, void *pointer)
+{
+	struct ap_heap *heap = ap_heap;
+	struct ap_block *block = pointer;
+	uintptr_t owner = __atomic_load_n(&span->owner, __ATOMIC_RELAXED) & ~OWNER_FLAGS;
+
+	ap_span_check(span, pointer);
+	if (span->sampled)
+		ap_sample_freed(pointer);
+	if (owner != thread_pointer()) {
+		if (owner != 0 || heap_is_static(heap) || !ap_adopt_span(heap, span)) {
+			ap_remote_free(span, block);
+			return;
+		}
+		queue_push_last(span->sampled ? &heap->sampled : &heap->queue[span->class], span);
+	}
+	block->key = (uintptr_t)span;
+	block->next = span->local_free;
+	span->local_free = block;
+	if (--span->until == 0)
+		ap_span_event(span);
+}

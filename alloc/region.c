@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+#include "region.h"
+
+#include <pthread.h>
+
+#include "meta.h"
+#include "os.h"
+
+#define GIB	      ((size_t)1 << 30)
+#define ARENA_SHIFT   30
+#define ARENA_SLICES  ((size_t)1 << (ARENA_SHIFT - SLICE_SHIFT))
+#define WORDS	      (ARENA_SLICES / 64)
+#define REGION_MAX    ((size_t)1 << 44)
+#define ARENAS	      (REGION_MAX >> ARENA_SHIFT)
+
+/* How long pages stay unused before they are given back: one to two of these. */
+#define PURGE_NS ((uint64_t)500 * 1000 * 1000)
+
+/* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
+struct arena {
+	uint64_t free[WORDS];
+	uint64_t dirty[WORDS]; /* holds pages that a span has used */
+	uint64_t aged[WORDS];  /* dirty already at the last poll */
+	size_t first_word;     /* no word below has a free slice */
+};
+
+struct ap_span *ap_spans;
+size_t ap_limit;
+struct ap_region ap_region;
+
+/* All that follows is guarded by the lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct arena *arenas[ARENAS];
+static size_t first_arena;
+static size_t end_slice;	/* where the region grows */
+static size_t last_slice;	/* where it may grow to */
+static size_t written_headers;	/* headers below this can be written */
+static uint64_t purge_at;	/* atomic: when to look for dirty slices; 0: there are none */
+
+void ap_region_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void ap_region_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static size_t round_up(size_t value, size_t unit)
+{
+	return (value + unit - 1) & -unit;
+}
+
+/* Reserves the table. Its part below the region stays zero. */
+static bool region_start(void)
+{
+	size_t limit = ap_os_address_limit(), random = ap_os_random(), base, size;
+
+	if (limit != SIZE_MAX) {
+		base = 4 * GIB + (random % 1024 << SLICE_SHIFT);
+		last_slice = (base + round_up(limit, GIB) + GIB) >> SLICE_SHIFT;
+	} else {
+		base = 32 * GIB + (random % (16 * GIB >> SLICE_SHIFT) << SLICE_SHIFT);
+		last_slice = 512 * GIB >> SLICE_SHIFT;
+		while (last_slice << SLICE_SHIFT < 4 * ap_os_memory() &&
+			last_slice << SLICE_SHIFT < REGION_MAX)
+			last_slice *= 2;
+	}
+	if (last_slice << SLICE_SHIFT > REGION_MAX)
+		last_slice = REGION_MAX >> SLICE_SHIFT;
+	end_slice = base >> SLICE_SHIFT;
+	first_arena = base >> ARENA_SHIFT;
+	size = round_up(last_slice * sizeof(struct ap_span), PAGE_SIZE);
+	ap_spans = ap_os_reserve(size);
+	if (!ap_spans)
+		return false;
+	written_headers = end_slice & -(PAGE_SIZE / sizeof(struct ap_span));
+	if (!ap_os_allow(ap_spans, written_headers * sizeof(struct ap_span), false)) {
+		ap_os_unmap(ap_spans, size);
+		ap_spans = NULL;
+		return false;
+	}
+	return true;
+}
+
+/* Makes the headers below `slice` writable. */
+static bool headers_extend(size_t slice)
+{
+	size_t upto = round_up(slice, PAGE_SIZE / sizeof(struct ap_span));
+
+	if (upto <= written_headers)
+		return true;
+	if (!ap_os_allow(&ap_spans[written_headers],
+		    (upto - written_headers) * sizeof(struct ap_span), true))
+		return false;
+	written_headers = upto;
+	return true;
+}
+
+static struct arena *arena_of(size_t slice)
+{
+	return arenas[slice >> (ARENA_SHIFT - SLICE_SHIFT)];
+}
+
+/* Sets or clears the bits of a run within one arena. */
+static void bits_set(uint64_t *bits, size_t first, size_t count, bool value)
+{
+	while (count > 0) {
+		size_t shift = first % 64, n = 64 - shift < count ? 64 - shift : count;
+		uint64_t mask = (n == 64 ? ~0ULL : (1ULL << n) - 1) << shift;
+
+		if (value)
+			bits[first / 64] |= mask;
+		else
+			bits[first / 64] &= ~mask;
+		first += n;
+		count -= n;
+	}
+}
+
+static size_t bits_count(const uint64_t *bits, size_t first, size_t count)
+{
+	size_t sum = 0;
+
+	while (count > 0) {
+		size_t shift = first % 64, n = 64 - shift < count ? 64 - shift : count;
+
+		sum += __builtin_popcountl(bits[first / 64] >> shift << (64 - n));
+		first += n;
+		count -= n;
+	}
+	return sum;
+}
+
+/* Where the next bit of this value is, from `from` on; ARENA_SLICES: nowhere. */
+static size_t bits_next(const uint64_t *bits, size_t from, bool value)
+{
+	size_t word = from / 64;
+	uint64_t rest;
+
+	if (from >= ARENA_SLICES)
+		return ARENA_SLICES;
+	rest = (value ? bits[word] : ~bits[word]) & ~0ULL << (from % 64);
+	while (!rest) {
+		if (++word == WORDS)
+			return ARENA_SLICES;
+		rest = value ? bits[word] : ~bits[word];
+	}
+	return word * 64 + __builtin_ctzl(rest);
+}
+
+/* Adds memory at the region's end: at least `count` slices, more when the region is large. */
+static bool region_grow(size_t count)
+{
+	size_t step = (ap_region.mapped / 8) & -(size_t)16, skip = 32, in_arena;
+
+	if (step < 16)
+		step = 16;
+	if (step > RUN_MAX)
+		step = RUN_MAX;
+	if (step < count)
+		step = count;
+	for (;;) {
+		bool taken = false;
+
+		/* A run does not cross from one arena into the next. */
+		in_arena = ARENA_SLICES - end_slice % ARENA_SLICES;
+		if (in_arena < count) {
+			end_slice += in_arena;
+			continue;
+		}
+		if (step > in_arena)
+			step = in_arena;
+		if (end_slice + step > last_slice)
+			return false;
+		if (!arena_of(end_slice)) {
+			struct arena *arena = ap_meta_alloc(sizeof(*arena));
+
+			if (!arena)
+				return false;
+			arenas[end_slice / ARENA_SLICES] = arena;
+		}
+		if (!headers_extend(end_slice + step))
+			return false;
+		if (ap_os_map_at((void *)(end_slice << SLICE_SHIFT), step << SLICE_SHIFT, &taken))
+			break;
+		if (taken) {
+			/* Somebody lives here: pass by, in longer and longer leaps. */
+			end_slice += skip;
+			skip *= 2;
+		} else if (step > count) {
+			step = count;
+		} else {
+			return false;
+		}
+	}
+	bits_set(arena_of(end_slice)->free, end_slice % ARENA_SLICES, step, true);
+	if (arena_of(end_slice)->first_word > end_slice % ARENA_SLICES / 64)
+		arena_of(end_slice)->first_word = end_slice % ARENA_SLICES / 64;
+	end_slice += step;
+	ap_region.mapped += step;
+	ap_region.unused += step;
+	__atomic_store_n(&ap_limit, end_slice, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* First fit, from the lowest address: old slices are full of pages, new ones would need them. */
+static size_t run_find(struct arena *arena, size_t count, size_t align)
+{
+	size_t first = bits_next(arena->free, arena->first_word * 64, true);
+
+	arena->first_word = first / 64;
+	while (first < ARENA_SLICES) {
+		size_t aligned = round_up(first, align), end;
+
+		if (count == 1 && aligned == first)
+			return first;
+		end = bits_next(arena->free, first, false);
+		if (aligned + count <= end)
+			return aligned;
+		first = bits_next(arena->free, end, true);
+	}
+	return ARENA_SLICES;
+}
+
+static size_t run_find_anywhere(size_t count, size_t align)
+{
+	if (ap_region.unused >= count) {
+		for (size_t i = first_arena; i * ARENA_SLICES < end_slice; i++) {
+			size_t first;
+
+			if (!arenas[i] || arenas[i]->first_word == WORDS)
+				continue;
+			first = run_find(arenas[i], count, align);
+			if (first < ARENA_SLICES)
+				return i * ARENA_SLICES + first;
+		}
+	}
+	return 0;
+}
+
+struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
+{
+	struct ap_span *span = NULL;
+	struct arena *arena;
+	size_t slice, at, dirty;
+
+	ap_region_lock();
+	if (unlikely(!ap_spans) && !region_start())
+		goto out;
+	slice = run_find_anywhere(count, align);
+	if (!slice) {
+		/* An aligned run is sure to be in one that is longer by the alignment less one. */
+		if (!region_grow(count + align - 1))
+			goto out;
+		slice = run_find_anywhere(count, align);
+		if (!slice)
+			goto out;
+	}
+	arena = arena_of(slice);
+	at = slice % ARENA_SLICES;
+	dirty = bits_count(arena->dirty, at, count);
+	*zero = dirty == 0;
+	if (dirty) {
+		ap_region.dirty -= dirty;
+		bits_set(arena->dirty, at, count, false);
+		bits_set(arena->aged, at, count, false);
+	}
+	bits_set(arena->free, at, count, false);
+	ap_region.unused -= count;
+	span = &ap_spans[slice];
+out:
+	ap_region_unlock();
+	return span;
+}
+
+void ap_slices_give(struct ap_span *first, size_t count)
+{
+	size_t slice = first - ap_spans, at = slice % ARENA_SLICES;
+	struct arena *arena;
+
+	ap_region_lock();
+	arena = arena_of(slice);
+	bits_set(arena->free, at, count, true);
+	bits_set(arena->dirty, at, count, true);
+	if (at / 64 < arena->first_word)
+		arena->first_word = at / 64;
+	ap_region.unused += count;
+	ap_region.dirty += count;
+	if (!purge_at)
+		__atomic_store_n(&purge_at, ap_os_now() + PURGE_NS, __ATOMIC_RELAXED);
+	ap_region_unlock();
+}
+
+/*
+ * Purges the runs of an arena whose bits are set in `which`. The run is taken while the lock is
+ * dropped for the system call, which takes long for a large run.
+ */
+static size_t arena_purge(size_t index, uint64_t *which)
+{
+	struct arena *arena = arenas[index];
+	size_t first = 0, bytes = 0;
+
+	while ((first = bits_next(which, first, true)) < ARENA_SLICES) {
+		size_t count = bits_next(which, first, false) - first;
+		bool purged;
+
+		bits_set(arena->free, first, count, false);
+		ap_region_unlock();
+		purged = ap_os_purge((void *)((index * ARENA_SLICES + first) << SLICE_SHIFT),
+			count << SLICE_SHIFT);
+		ap_region_lock();
+		bits_set(arena->free, first, count, true);
+		bits_set(arena->aged, first, count, false);
+		if (first / 64 < arena->first_word)
+			arena->first_word = first / 64;
+		if (purged) {
+			bits_set(arena->dirty, first, count, false);
+			ap_region.dirty -= count;
+			bytes += count << SLICE_SHIFT;
+		} else if (which == arena->dirty) {
+			first += count; /* refused: its pages stay, dirty */
+		}
+	}
+	return bytes;
+}
+
+void ap_slices_poll(uint64_t now)
+{
+	uint64_t at = __atomic_load_n(&purge_at, __ATOMIC_RELAXED);
+
+	if (at == 0 || now < at)
+		return;
+	ap_region_lock();
+	if (purge_at != at)
+		goto out; /* another thread was first */
+	purge_at = now + PURGE_NS;
+	for (size_t i = first_arena; i * ARENA_SLICES < end_slice; i++) {
+		if (!arenas[i])
+			continue;
+		arena_purge(i, arenas[i]->aged);
+		for (size_t word = 0; word < WORDS; word++)
+			arenas[i]->aged[word] = arenas[i]->dirty[word] & arenas[i]->free[word];
+	}
+	__atomic_store_n(&purge_at, ap_region.dirty ? now + PURGE_NS : 0, __ATOMIC_RELAXED);
+out:
+	ap_region_unlock();
+}
+
+size_t ap_slices_purge(void)
+{
+	size_t bytes = 0;
+
+	ap_region_lock();
+	for (size_t i = first_arena; i * ARENA_SLICES < end_slice; i++)
+		if (arenas[i])
+			bytes += arena_purge(i, arenas[i]->dirty);
+	ap_region_unlock();
+	return bytes;
+}

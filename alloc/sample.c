@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "sample.h"
+
+#include <pthread.h>
+
+#include "exponential.h"
+#include "os.h"
+#include "span.h"
+
+#if AP_PROBES
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t attach;	     /* atomic: the one that is open, 0: none */
+static uint32_t last_attach; /* under the lock */
+
+void ap_sample_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void ap_sample_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void armed_set(bool armed)
+{
+	__atomic_store_n(&ap_alloc_word.armed, armed, __ATOMIC_RELAXED);
+}
+
+static cold uint32_t sample_arm(void)
+{
+	uint32_t id;
+
+	ap_sample_lock();
+	if (!attach) {
+		armed_set(true);
+		if (++last_attach == 0)
+			last_attach = 1;
+		__atomic_store_n(&attach, last_attach, __ATOMIC_RELAXED);
+		for (struct ap_heap *heap = __atomic_load_n(&ap_heaps, __ATOMIC_ACQUIRE); heap;
+			heap = heap->next)
+			for (unsigned i = 0; i < ENTRIES; i++)
+				__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
+	}
+	id = attach;
+	ap_sample_unlock();
+	return id;
+}
+
+static cold void sample_disarm(void)
+{
+	ap_sample_lock();
+	if (!probe_alloc_enabled()) {
+		__atomic_store_n(&attach, 0, __ATOMIC_RELAXED);
+		armed_set(false);
+	}
+	ap_sample_unlock();
+}
+
+static void countdown_draw(struct ap_heap *heap, uint64_t period)
+{
+	double bytes;
+
+	if (!heap->random)
+		heap->random = ap_os_random() | 1;
+	bytes = ap_exponential_draw(&heap->random) * (double)period;
+	heap->period = period;
+	/* Rounded down, it is >= n just when the real number is. */
+	heap->countdown = bytes < 0x1p62 ? (int64_t)bytes : (int64_t)1 << 62;
+}
+
+uint32_t ap_sample_enter(struct ap_heap *heap)
+{
+	uint32_t id;
+	uint64_t period;
+
+	if (!probe_alloc_enabled()) {
+		sample_disarm();
+		return 0;
+	}
+	id = __atomic_load_n(&attach, __ATOMIC_RELAXED);
+	if (!id)
+		id = sample_arm();
+	period = ap_probe_period();
+	if (unlikely(heap->attach != id || heap->period != period)) {
+		heap->attach = id;
+		countdown_draw(heap, period);
+	}
+	return id;
+}
+
+uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t count)
+{
+	int64_t bytes = (int64_t)count * span->block_size;
+
+	span->charged = heap->attach;
+	if (likely(heap->countdown >= bytes)) {
+		heap->countdown -= bytes;
+		return count;
+	}
+	count = heap->countdown / span->block_size;
+	span->due = heap->attach;
+	span->period = heap->period;
+	countdown_draw(heap, ap_probe_period());
+	return count;
+}
+
+/* A block of the class from the heap's sampled spans. NULL: no memory. */
+static struct ap_block *sampled_block(struct ap_heap *heap, unsigned class)
+{
+	struct ap_span *span = heap->sampled.first;
+
+	for (; span; span = span->next) {
+		if (span->class != class)
+			continue;
+		if (span_has_local_free(span) || ap_span_carve(span, true))
+			return ap_span_take(span);
+		span->until -= ap_span_collect(span, false);
+		if (span_has_local_free(span))
+			return ap_span_take(span);
+	}
+	span = ap_span_new(heap, class, true);
+	if (!span)
+		return NULL;
+	queue_push_first(&heap->sampled, span);
+	ap_span_carve(span, true);
+	return ap_span_take(span);
+}
+
+void *ap_sample_take(struct ap_heap *heap, struct ap_span *span, size_t size)
+{
+	struct ap_block *block = sampled_block(heap, span->class);
+
+	span->due = 0;
+	if (block)
+		ap_sample_allocated(block, size, span->block_size, span->period);
+	return block;
+}
+
+uint64_t ap_sample_trial(struct ap_heap *heap, size_t block)
+{
+	uint64_t period;
+
+	if (likely(probe_idle()) || heap_is_static(heap) || !ap_sample_enter(heap))
+		return 0;
+	if ((uint64_t)heap->countdown >= block) {
+		heap->countdown -= (int64_t)block;
+		return 0;
+	}
+	period = heap->period;
+	countdown_draw(heap, ap_probe_period());
+	return period;
+}
+
+void ap_sample_allocated(const void *pointer, size_t size, size_t block, uint64_t period)
+{
+	double probability = ap_exponential_cdf((double)block / (double)period);
+
+	if (!probe_alloc_enabled())
+		return;
+	/* malloc(0) has a block too: it counts as one byte, or it would be an object of no weight. */
+	if (size == 0)
+		size = 1;
+	ap_probe_alloc(pointer, size, (uint64_t)((double)size / probability + 0.5));
+}
+
+void ap_sample_freed(const void *pointer)
+{
+	if (probe_free_enabled())
+		ap_probe_free(pointer);
+}
+
+void ap_sample_forked(struct ap_heap *heap)
+{
+	attach = 0;
+	armed_set(false);
+	heap->attach = 0;
+	heap->random = 0;
+}
+
+#else
+
+void ap_sample_lock(void)
+{
+}
+void ap_sample_unlock(void)
+{
+}
+uint32_t ap_sample_enter(struct ap_heap *heap)
+{
+	return 0;
+}
+uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t count)
+{
+	return count;
+}
+void *ap_sample_take(struct ap_heap *heap, struct ap_span *span, size_t size)
+{
+	return NULL;
+}
+uint64_t ap_sample_trial(struct ap_heap *heap, size_t block)
+{
+	return 0;
+}
+void ap_sample_allocated(const void *pointer, size_t size, size_t block, uint64_t period)
+{
+}
+void ap_sample_freed(const void *pointer)
+{
+}
+void ap_sample_forked(struct ap_heap *heap)
+{
+}
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "span.h"
+
+#include "message.h"
+#include "region.h"
+
+struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
+{
+	size_t slices = class_slices(class), size = class_size(class);
+	bool zero;
+	struct ap_span *span = ap_slices_take(slices, 1, &zero);
+
+	if (!span)
+		return NULL;
+	for (size_t i = 1; i < slices; i++) {
+		span[i].slices = i;
+		span[i].kind = SPAN_TAIL;
+	}
+	span->free = span->local_free = &span->sentinel;
+	span->sentinel.key = SENTINEL_KEY;
+	span->until = span->floor = span->carved = 0;
+	span->charged = span->due = 0;
+	span->block_size = size;
+	span->magic = ((1ULL << 32) + size - 1) / size;
+	span->capacity = (slices << SLICE_SHIFT) / size;
+	span->class = class;
+	span->kind = slices == 1 ? SPAN_SMALL : SPAN_MEDIUM;
+	span->state = SPAN_QUEUED;
+	span->sampled = sampled;
+	span->slices = slices;
+	span->prev = span->next = NULL;
+	__atomic_store_n(&span->remote, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&span->heap, heap, __ATOMIC_RELAXED);
+	__atomic_store_n(&span->owner,
+		heap->owner | (sampled ? OWNER_SAMPLED : 0) | (slices > 1 ? OWNER_MEDIUM : 0),
+		__ATOMIC_RELEASE);
+	heap->spans++;
+	return span;
+}
+
+void ap_span_release(struct ap_span *span)
+{
+	size_t slices = span->slices;
+
+	__atomic_store_n(&span->owner, 0, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < slices; i++)
+		span[i].kind = SPAN_NONE;
+	ap_slices_give(span, slices);
+}
+
+/*
+ * A page's worth at a time, so that a process with a few blocks of many sizes stays small; the keys
+ * touch the memory. A span that has come half way is in a heap that uses the class: in larger steps.
+ */
+bool ap_span_carve(struct ap_span *span, bool one)
+{
+	uint32_t left = span->capacity - span->carved, count = PAGE_SIZE / span->block_size;
+	size_t size = span->block_size;
+	struct ap_block *block, *next;
+
+	if (left == 0)
+		return false;
+	if (span->carved * size >= SLICE_SIZE / 4)
+		count = 4 * PAGE_SIZE / size;
+	if (count == 0 || one)
+		count = 1;
+	if (count > left)
+		count = left;
+	block = (struct ap_block *)(span_start(span) + (size_t)span->carved * size);
+	__atomic_store_n(&span->carved, span->carved + count, __ATOMIC_RELAXED);
+	next = span->local_free;
+	span->local_free = block;
+	for (; count > 1; count--) {
+		struct ap_block *after = (struct ap_block *)((char *)block + size);
+
+		block->key = (uintptr_t)span;
+		block->next = after;
+		block = after;
+	}
+	block->key = (uintptr_t)span;
+	block->next = next;
+	return true;
+}
+
+/* Puts a list that ends in NULL before what local_free has. Returns its length. */
+static uint32_t local_free_prepend(struct ap_span *span, struct ap_block *list)
+{
+	struct ap_block *last = list;
+	uint32_t count = 1;
+
+	for (;; count++) {
+		if (unlikely(last->key != (uintptr_t)span || count > span->carved))
+			ap_fatal("free block was written to:", last, span->block_size);
+		if (!last->next)
+			break;
+		last = last->next;
+	}
+	last->next = span->local_free;
+	span->local_free = list;
+	return count;
+}
+
+uint32_t ap_span_collect(struct ap_span *span, bool from_mailbox)
+{
+	uintptr_t old;
+
+	/* Whoever takes the span out of its mailbox lets the next remote free post it again. */
+	if (from_mailbox)
+		old = __atomic_exchange_n(&span->remote, 0, __ATOMIC_ACQUIRE);
+	else
+		old = __atomic_fetch_and(&span->remote, REMOTE_MAILED, __ATOMIC_ACQUIRE);
+	old &= ~REMOTE_MAILED;
+	return old ? local_free_prepend(span, (struct ap_block *)old) : 0;
+}
+
+void ap_span_conceal(struct ap_span *span)
+{
+	uint32_t count = 0;
+	struct ap_block *last = span->free;
+
+	if (!span_has_free(span))
+		return;
+	for (count = 1; last->next != &span->sentinel; count++)
+		last = last->next;
+	last->next = span->local_free;
+	span->local_free = span->free;
+	span->free = &span->sentinel;
+	span->until -= count;
+}
+
+struct ap_block *ap_span_take(struct ap_span *span)
+{
+	struct ap_block *block = span->local_free;
+
+	if (unlikely(block->key != (uintptr_t)span))
+		ap_fatal("free block was written to:", block, span->block_size);
+	span->local_free = block->next;
+	block->key = 0;
+	span->until++;
+	return block;
+}
+
+static bool list_has(const struct ap_span *span, const struct ap_block *list, const void *pointer)
+{
+	uint32_t steps = span->capacity;
+
+	for (; list && list != &span->sentinel && steps > 0; list = list->next, steps--) {
+		if (list == pointer)
+			return true;
+		if (list->key != (uintptr_t)span)
+			break;
+	}
+	return false;
+}
+
+void ap_span_check(struct ap_span *span, void *pointer)
+{
+	size_t offset = (char *)pointer - span_start(span);
+	struct ap_block *block = pointer;
+
+	if (offset % span->block_size || 
+		offset / span->block_size >= __atomic_load_n(&span->carved, __ATOMIC_RELAXED))
+		ap_fatal("free of a pointer that is not the start of a block:", pointer,
+			span->block_size);
+	if (likely(block->key != (uintptr_t)span))
+		return;
+	/*
+	 * The key is there: free already, unless the program has put it there itself. The owner can
+	 * tell by its lists. Another thread cannot walk them, and takes the key's word.
+	 */
+	if ((__atomic_load_n(&span->owner, __ATOMIC_RELAXED) & ~OWNER_FLAGS) != thread_pointer() ||
+		list_has(span, span->free, pointer) || list_has(span, span->local_free, pointer) ||
+		list_has(span, (struct ap_block *)(__atomic_load_n(&span->remote, __ATOMIC_ACQUIRE) &
+					       ~REMOTE_MAILED), pointer))
+		ap_fatal("double free of", pointer, span->block_size);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A span's life between the region and a heap's queue, and its lists. Only the owner calls these,
+ * but for span_push_remote.
+ */
+#ifndef ALLOC_SPAN_H
+#define ALLOC_SPAN_H
+
+#include "heap.h"
+#include "types.h"
+
+/* What the sentinel's key is: neither 0 nor, after malloc's xor with the header's address, 0. */
+#define SENTINEL_KEY ((uintptr_t)1)
+
+/* A fresh span with no block cut yet. NULL: no memory. The caller queues it. */
+struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled);
+
+/* Gives the span's memory back. It has no block out and stands in no list and no mailbox. */
+void ap_span_release(struct ap_span *span);
+
+/* Cuts more blocks and puts them on local_free. False: it is cut up entirely. */
+bool ap_span_carve(struct ap_span *span, bool one);
+
+/* Moves what other threads have freed to local_free. Returns how many blocks. */
+uint32_t ap_span_collect(struct ap_span *span, bool from_mailbox);
+
+/* Moves what is left on `free` back to local_free. */
+void ap_span_conceal(struct ap_span *span);
+
+/* Takes one block off local_free, which has one. */
+struct ap_block *ap_span_take(struct ap_span *span);
+
+/* Aborts: `pointer` is no block of the span, or is free already. */
+void ap_span_check(struct ap_span *span, void *pointer);
+
+static inline bool span_has_free(const struct ap_span *span)
+{
+	return span->free != &span->sentinel;
+}
+
+static inline bool span_has_local_free(const struct ap_span *span)
+{
+	return span->local_free != &span->sentinel;
+}
+
+/* Blocks that are allocated, exposed, or freed by others and not yet collected. */
+static inline uint32_t span_out(const struct ap_span *span)
+{
+	return span->until + span->floor;
+}
+
+/*
+ * Whether a pointer into a span of one slice is the start of a block. With magic = ceil(2^32 / size),
+ * offset * magic mod 2^32 is below magic just for the multiples of size, for offsets below 2^16
+ * (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
+ */
+static inline bool span_has_start(const struct ap_span *span, const void *pointer)
+{
+	uint32_t product = (uint16_t)(uintptr_t)pointer;
+
+#ifdef __x86_64__
+	/* From memory both times: an instruction less than through a register, as gcc has it. */
+	__asm__("imull %1, %0" : "+r"(product) : "m"(span->magic) : "cc");
+#else
+	product *= span->magic;
+#endif
+	return product < span->magic;
+}
+
+/*
+ * Checks and clears the key of a block that is taken off a list. False: it was wrong, and is not 0
+ * now. One instruction on x86-64, where gcc would make four of it.
+ */
+static inline bool block_take(struct ap_block *block, struct ap_span *span)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+	bool wrong;
+
+	__asm__("xorq %2, %0" : "+m"(block->key), "=@ccnz"(wrong) : "r"(span) : "cc");
+	return !wrong;
+#else
+	block->key ^= (uintptr_t)span;
+	return block->key == 0;
+#endif
+}
+
+static inline void queue_push_first(struct ap_queue *queue, struct ap_span *span)
+{
+	span->prev = NULL;
+	span->next = queue->first;
+	if (queue->first)
+		queue->first->prev = span;
+	else
+		queue->last = span;
+	queue->first = span;
+}
+
+static inline void queue_push_last(struct ap_queue *queue, struct ap_span *span)
+{
+	span->next = NULL;
+	span->prev = queue->last;
+	if (queue->last)
+		queue->last->next = span;
+	else
+		queue->first = span;
+	queue->last = span;
+}
+
+static inline void queue_remove(struct ap_queue *queue, struct ap_span *span)
+{
+	if (span->prev)
+		span->prev->next = span->next;
+	else
+		queue->first = span->next;
+	if (span->next)
+		span->next->prev = span->prev;
+	else
+		queue->last = span->prev;
+	span->prev = span->next = NULL;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The allocator's structures, and its terms:
+ *
+ *   block    what malloc hands out
+ *   slice    64 KiB of the address space, aligned; the unit in which memory is dealt to spans
+ *   span     one or more slices, cut into equal blocks; its header stands in a table, not in it
+ *   class    a block size; a span serves one
+ *   heap     a thread's spans, queued by class, and its fast-path entries
+ *   arena    1 GiB of slices and the bitmaps that say which are free
+ *   region   all arenas: one run of addresses, so that a pointer leads to its span by a shift
+ *
+ * A block is allocated, or it stands on exactly one of its span's lists:
+ *
+ *   free        exposed: what malloc pops, without a look at anything else
+ *   local_free  where the owner's frees go, and what waits to be exposed
+ *   remote      where the other threads' frees go
+ *
+ * malloc finds `free` empty now and then; the slow path then exposes local_free (after taking in
+ * remote), or cuts more blocks from the span, or turns to another span. See refill.c; for what
+ * this has to do with sampling, sample.h.
+ */
+#ifndef ALLOC_TYPES_H
+#define ALLOC_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define cold	    __attribute__((cold, noinline))
+
+/*
+ * A relaxed load of a word that others may store to. A plain one compiles to an operand of the
+ * instruction that uses it, which an atomic one does not (gcc 12), and on the fast paths that counts.
+ * Used where a torn or repeated load could do no harm.
+ */
+#ifdef __SANITIZE_THREAD__
+#define load_relaxed(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
+#else
+#define load_relaxed(place) (place)
+#endif
+
+#define SLICE_SHIFT 16
+#define SLICE_SIZE  ((size_t)1 << SLICE_SHIFT)
+#define PAGE_SIZE   ((size_t)4096)
+
+/*
+ * A block that is not allocated. The key is the address of its span's header: no program stores
+ * that by accident, so free knows a block that is already free, and malloc one that was written
+ * to after it was freed. malloc clears it.
+ */
+struct ap_block {
+	uintptr_t key;
+	struct ap_block *next;
+};
+
+enum ap_span_kind {
+	SPAN_NONE,  /* no span: foreign or unused addresses */
+	SPAN_TAIL,  /* not the first slice of its span */
+	SPAN_SMALL, /* one slice of blocks */
+	SPAN_MEDIUM, /* several slices of blocks */
+	SPAN_LARGE  /* one block */
+};
+
+enum ap_span_state {
+	SPAN_QUEUED,   /* has blocks, or may have: in its heap's queue */
+	SPAN_IDLE,     /* the same, and none of its blocks is out: may be given back */
+	SPAN_FULL,     /* has too few to be worth a visit: in its heap's list of full spans */
+	SPAN_ABANDONED /* its thread has ended: in the list of its class, for anyone to adopt */
+};
+
+/* Flags in the low bits of ap_span.owner: any of them sends free to its slow path. */
+#define OWNER_SAMPLED ((uintptr_t)1) /* holds sampled blocks only */
+#define OWNER_MEDIUM  ((uintptr_t)2) /* a SPAN_MEDIUM: a block's offset has more than 16 bits */
+#define OWNER_FLAGS   ((uintptr_t)63)
+
+/* In ap_span.remote, beside the list: the span stands in a mailbox, or is about to. */
+#define REMOTE_MAILED ((uintptr_t)1)
+
+/*
+ * A span's header, at its place in the region's table (two cache lines for each slice). The first
+ * line belongs to the owner: only its thread reads or writes it, but for `owner` itself. What the
+ * second holds is the owner's too, but for `remote`, `heap` and `mail_next`.
+ */
+struct ap_span {
+	uintptr_t owner;	     /* atomic: the owner's thread pointer | flags; 0: none */
+	struct ap_block *free;	     /* ends in &sentinel, never NULL */
+	struct ap_block *local_free; /* ends in &sentinel */
+	uint32_t until;		     /* blocks that are out (allocated or exposed), less `floor` */
+	uint32_t magic;		     /* ceil(2^32 / block_size): divides without dividing */
+	struct ap_block sentinel;    /* its key is never right, so that malloc needs no NULL test */
+	uint32_t block_size;
+	uint8_t class;
+	uint8_t kind;	 /* enum ap_span_kind */
+	uint8_t state;	 /* enum ap_span_state */
+	uint8_t sampled; /* as in OWNER_SAMPLED; of a large block: it is a sampled one */
+	uint32_t slices; /* how many; of a tail: how many before it in its span */
+	uint32_t carved; /* atomic: blocks that have been cut so far; the rest was never touched */
+
+	uintptr_t remote __attribute__((aligned(64))); /* atomic: list, ends in NULL | REMOTE_MAILED */
+	struct ap_heap *heap;		/* atomic: whose mailbox to use; NULL: abandoned */
+	struct ap_span *mail_next;	/* while in a mailbox */
+	struct ap_span *prev, *next;	/* in a queue or list */
+	uint32_t capacity;		/* blocks in the span */
+	uint32_t floor;			/* blocks that are out when `until` reaches 0 */
+	uint32_t charged;		/* the attach in which `free` was charged: sample.h */
+	uint32_t due;			/* the attach in which the next block is a sample; 0: none */
+	uint64_t period;		/* of that sample; of a large block: its requested size */
+};
+
+_Static_assert(sizeof(struct ap_span) == 128, "two cache lines: free computes the address by a shift");
+_Static_assert(offsetof(struct ap_span, remote) == 64, "remote frees must not touch the owner's line");
+
+/* A doubly linked list of spans. */
+struct ap_queue {
+	struct ap_span *first, *last;
+};
+
+#endif
