@@ -21,7 +21,7 @@ struct ap_symbolizer;
 /* One function at an address. Strings live as long as the symbolizer; none is NULL. */
 struct ap_symbol {
 	const char *name;	 /* demangled, or "lib.so+0x1234"; never "" */
-	const char *system_name; /* as in the symbol table */
+	const char *system_name; /* as in the symbol table; "" when the name is made up */
 	const char *file;	 /* source file; "" unknown */
 	int64_t line;		 /* of the address in that function; 0 unknown */
 	int64_t start_line;	 /* of the function; 0 unknown */
@@ -31,10 +31,15 @@ struct ap_symbol {
 struct ap_symbolizer *ap_symbolizer_new(void);
 void ap_symbolizer_free(struct ap_symbolizer *symbolizer); /* NULL is fine */
 
+/* Where the system's debug files are, instead of /usr/lib/debug; before the first address. */
+int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const char *path);
+
 /*
  * The functions at an address, innermost inlined one first, at least one. `is_return`: the
  * address is a return address, so the call is before it. mapping NULL: in no known mapping.
  * Returns the number of symbols at *ret (valid until the next call), or -ENOMEM.
+ *
+ * The mapping's object, and its descriptor, must live as long as the symbolizer.
  *
  * Costs the reading of a file's symbol table on its first address, of a compilation unit's debug
  * information on its first, and a hash look-up for an address seen before.

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "debug_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <elfutils/libdwelf.h>
+
+#include "build_id.h"
+
+/* libdw takes all sections into memory at once. */
+#define DEBUG_BYTES_MAX ((uint64_t)2 << 30)
+#define FILE_BYTES_MAX	((off_t)4 << 30)
+
+/* A name may be a FIFO or a device of somebody: neither wait for it nor touch it. */
+static int regular_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+
+	if (fd < 0)
+		return -ENOENT;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > FILE_BYTES_MAX) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
+static bool has_build_id(int fd, const char *build_id)
+{
+	char other[AP_BUILD_ID_SIZE];
+
+	return ap_build_id_read(fd, other) == 0 && strcmp(other, build_id) == 0;
+}
+
+static int build_id_open(const char *directory, const char *build_id)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (strlen(build_id) < 3 || snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug",
+					    directory, build_id, build_id + 2) >= PATH_MAX)
+		return -ENOENT;
+	fd = regular_open(path);
+	if (fd >= 0 && !has_build_id(fd, build_id)) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
+static bool has_checksum(int fd, uint32_t checksum)
+{
+	unsigned char piece[65536];
+	uLong sum = crc32(0, NULL, 0);
+	off_t at = 0;
+	ssize_t length;
+
+	while ((length = pread(fd, piece, sizeof(piece), at)) > 0) {
+		sum = crc32(sum, piece, (uInt)length);
+		at += length;
+	}
+	return length == 0 && sum == checksum;
+}
+
+static int link_open(const struct ap_elf_file *file, const char *build_id, const char *path,
+	const char *directory)
+{
+	GElf_Word checksum;
+	const char *name = dwelf_elf_gnu_debuglink(file->elf, &checksum);
+	const char *slash = strrchr(path, '/');
+	const struct {
+		const char *before, *between;
+	} places[] = {{"", ""}, {"", ".debug/"}, {directory, ""}};
+
+	if (!name || !*name || strchr(name, '/') || *path != '/' || strstr(path, "/../"))
+		return -ENOENT;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		char candidate[PATH_MAX];
+		int fd;
+
+		if (snprintf(candidate, sizeof(candidate), "%s%.*s/%s%s", places[i].before,
+			    (int)(slash - path), path, places[i].between, name) >= PATH_MAX)
+			continue;
+		fd = regular_open(candidate);
+		if (fd < 0)
+			continue;
+		if (*build_id ? has_build_id(fd, build_id) : has_checksum(fd, checksum))
+			return fd;
+		close(fd);
+	}
+	return -ENOENT;
+}
+
+int ap_debug_file_open(const struct ap_elf_file *file, const char *build_id, const char *path,
+	const char *directory)
+{
+	int fd = build_id_open(directory, build_id);
+
+	return fd >= 0 ? fd : link_open(file, build_id, path, directory);
+}
+
+/* The build id of the shared file as hex, if one is named; true also when it is damaged. */
+static bool shared_named(Dwarf *dwarf, char build_id[AP_BUILD_ID_SIZE])
+{
+	const char *name;
+	const void *id;
+	ssize_t length = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+
+	build_id[0] = '\0';
+	for (ssize_t i = 0; i < length && length <= (AP_BUILD_ID_SIZE - 1) / 2; i++)
+		snprintf(build_id + 2 * i, 3, "%02x", ((const unsigned char *)id)[i]);
+	return length != 0;
+}
+
+int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file, const char *directory)
+{
+	char build_id[AP_BUILD_ID_SIZE];
+	uint64_t bytes = ap_elf_file_section_bytes(file, ".debug_");
+
+	*dwarf = (struct ap_dwarf){.shared_fd = -1};
+	if (!bytes || bytes > DEBUG_BYTES_MAX)
+		return -ENOENT;
+	dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (!dwarf->dwarf)
+		return -ENOENT;
+	if (!shared_named(dwarf->dwarf, build_id))
+		return 0;
+	dwarf->shared_fd = build_id_open(directory, build_id);
+	if (dwarf->shared_fd >= 0)
+		dwarf->shared = dwarf_begin(dwarf->shared_fd, DWARF_C_READ);
+	if (!dwarf->shared)
+		return -ENOENT;
+	dwarf_setalt(dwarf->dwarf, dwarf->shared);
+	return 0;
+}
+
+void ap_dwarf_close(struct ap_dwarf *dwarf)
+{
+	dwarf_end(dwarf->dwarf);
+	dwarf_end(dwarf->shared);
+	if (dwarf->shared && dwarf->shared_fd >= 0)
+		close(dwarf->shared_fd);
+	*dwarf = (struct ap_dwarf){.shared_fd = -1};
+}

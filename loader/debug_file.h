@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Separate debug files, as distributions ship them: found by build id or by .gnu_debuglink. */
+#ifndef ALLOCPROF_DEBUG_FILE_H
+#define ALLOCPROF_DEBUG_FILE_H
+
+#include <elfutils/libdw.h>
+
+#include "elf_file.h"
+
+#define AP_DEBUG_DIRECTORY "/usr/lib/debug"
+
+/*
+ * Opens the debug file that belongs to a file: DIRECTORY/.build-id/ab/cdef.debug, or the file
+ * that .gnu_debuglink names, beside `path`, in .debug beside it, or at its path under DIRECTORY.
+ * One that is not proven by the same build id, or for want of one by the checksum, is not taken.
+ * build_id "" and path "" are unknown. A descriptor, or -ENOENT.
+ */
+int ap_debug_file_open(const struct ap_elf_file *file, const char *build_id, const char *path,
+	const char *directory);
+
+struct ap_dwarf {
+	Dwarf *dwarf;  /* NULL: none */
+	Dwarf *shared; /* what dwz took out of several files; NULL: none */
+	int shared_fd;
+};
+
+/*
+ * Opens a file's debug information. libdw would open any path that the file names as the shared
+ * one; here it is taken by build id alone. 0, or -ENOENT when there is none, it is too large, or
+ * the shared one is missing; *dwarf is to be closed in any case.
+ */
+int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file, const char *directory);
+void ap_dwarf_close(struct ap_dwarf *dwarf); /* {0} is fine */
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "debug_info.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "interval.h"
+#include "table.h"
+
+/* Bounds for damaged or hostile files; a very large unit has a million ranges, nested 30 deep. */
+#define RANGES_MAX     (16u << 20)
+#define DIE_RANGES_MAX 65536
+#define DEPTH_MAX      256
+
+struct unit {
+	Dwarf_Off die;
+	bool walked;
+	struct ap_intervals scopes; /* value: offset of the DIE */
+};
+
+struct ap_debug_info {
+	Dwarf *dwarf;
+	struct unit *units;
+	uint32_t unit_count, unit_room;
+	struct ap_intervals ranges; /* value: index of the unit */
+	uint32_t budget;	    /* ranges that may still be added, of all units */
+};
+
+static int ranges_add(struct ap_debug_info *info, struct ap_intervals *to, Dwarf_Die *die,
+	uint32_t depth, uint64_t value, bool *ret_any)
+{
+	Dwarf_Addr base = 0, start, end;
+	ptrdiff_t next = 0;
+
+	*ret_any = false;
+	for (uint32_t i = 0; i < DIE_RANGES_MAX && info->budget; i++) {
+		int err;
+
+		next = dwarf_ranges(die, next, &base, &start, &end);
+		if (next <= 0)
+			return 0;
+		*ret_any = true;
+		/* Linkers put 0 or 1 where they have dropped the code. */
+		if (start <= 1)
+			continue;
+		info->budget--;
+		err = ap_intervals_add(to, start, end, depth, value);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int unit_add(struct ap_debug_info *info, Dwarf_Die *die)
+{
+	bool any;
+
+	if (ap_array_grow((void **)&info->units, info->unit_count, &info->unit_room,
+		    sizeof(*info->units)))
+		return -ENOMEM;
+	info->units[info->unit_count] = (struct unit){.die = dwarf_dieoffset(die)};
+	return ranges_add(info, &info->ranges, die, 0, info->unit_count++, &any);
+}
+
+struct ap_debug_info *ap_debug_info_new(Dwarf *dwarf)
+{
+	struct ap_debug_info *info = calloc(1, sizeof(*info));
+	Dwarf_CU *unit = NULL;
+	uint8_t type;
+	Dwarf_Die die;
+
+	if (!info)
+		return NULL;
+	info->dwarf = dwarf;
+	info->budget = RANGES_MAX;
+	/* Without a place for the split unit's DIE, libdw does not look for the .dwo file. */
+	while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		if (unit_add(info, &die)) {
+			ap_debug_info_free(info);
+			return NULL;
+		}
+	}
+	ap_intervals_sort(&info->ranges);
+	return info;
+}
+
+void ap_debug_info_free(struct ap_debug_info *info)
+{
+	if (!info)
+		return;
+	for (uint32_t i = 0; i < info->unit_count; i++)
+		ap_intervals_clear(&info->units[i].scopes);
+	free(info->units);
+	ap_intervals_clear(&info->ranges);
+	free(info);
+}
+
+/* Adds a DIE if it is code; whether there may be more inside it. */
+static int die_visit(struct ap_debug_info *info, struct unit *unit, Dwarf_Die *die, uint32_t depth,
+	bool *ret_descend)
+{
+	int err;
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+		/* A declaration, or the pattern of inlined copies, has no code in it either. */
+		err = ranges_add(
+			info, &unit->scopes, die, depth, dwarf_dieoffset(die), ret_descend);
+		return err;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		*ret_descend = true;
+		return 0;
+	default:
+		*ret_descend = false;
+		return 0;
+	}
+}
+
+/* The next DIE beside this one. It must be further on: a hostile file could lead in a circle. */
+static bool die_next(Dwarf_Die *die)
+{
+	Dwarf_Die next;
+
+	if (dwarf_siblingof(die, &next) || dwarf_dieoffset(&next) <= dwarf_dieoffset(die))
+		return false;
+	*die = next;
+	return true;
+}
+
+static int unit_walk(struct ap_debug_info *info, struct unit *unit)
+{
+	Dwarf_Die path[DEPTH_MAX];
+	uint32_t depth = 0;
+
+	unit->walked = true;
+	if (!dwarf_offdie(info->dwarf, unit->die, &path[0]) || dwarf_child(&path[0], &path[1]))
+		return 0;
+	for (depth = 1; depth;) {
+		bool descend;
+		int err = die_visit(info, unit, &path[depth], depth, &descend);
+
+		if (err)
+			return err;
+		if (descend && depth + 1 < DEPTH_MAX &&
+			dwarf_child(&path[depth], &path[depth + 1]) == 0) {
+			depth++;
+			continue;
+		}
+		while (depth && !die_next(&path[depth]))
+			depth--;
+	}
+	ap_intervals_sort(&unit->scopes);
+	return 0;
+}
+
+/* The number in an attribute of the DIE, or of what it is a copy of; 0 when it has none. */
+static int64_t die_number(Dwarf_Die *die, unsigned int attribute)
+{
+	Dwarf_Attribute found;
+	Dwarf_Word number;
+
+	if (dwarf_formudata(dwarf_attr_integrate(die, attribute, &found), &number) ||
+		number > INT32_MAX)
+		return 0;
+	return (int64_t)number;
+}
+
+static const char *die_string(Dwarf_Die *die, unsigned int attribute)
+{
+	Dwarf_Attribute found;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, attribute, &found));
+}
+
+/* The file with this number in the unit's line table. */
+static const char *unit_file(Dwarf_Die *unit, int64_t number)
+{
+	Dwarf_Files *files;
+	size_t count;
+
+	if (number <= 0 || dwarf_getsrcfiles(unit, &files, &count) || (size_t)number >= count)
+		return NULL;
+	return dwarf_filesrc(files, (size_t)number, NULL, NULL);
+}
+
+int ap_debug_info_find(
+	struct ap_debug_info *info, uint64_t address, struct ap_debug_frame *frames, uint32_t room)
+{
+	uint32_t found = ap_intervals_find(&info->ranges, address), count = 0, scope;
+	struct unit *unit;
+	Dwarf_Die unit_die, die;
+	Dwarf_Line *line;
+	int number = 0;
+
+	if (found == AP_INTERVAL_NONE || !room)
+		return 0;
+	unit = &info->units[info->ranges.items[found].value];
+	if (!unit->walked && unit_walk(info, unit))
+		return -ENOMEM;
+	if (!dwarf_offdie(info->dwarf, unit->die, &unit_die))
+		return 0;
+	frames[0] = (struct ap_debug_frame){0};
+	line = dwarf_getsrc_die(&unit_die, address);
+	if (line && dwarf_lineno(line, &number) == 0 && number > 0) {
+		frames[0].file = dwarf_linesrc(line, NULL, NULL);
+		frames[0].line = number;
+	}
+	for (scope = ap_intervals_find(&unit->scopes, address); scope != AP_INTERVAL_NONE;
+		scope = unit->scopes.items[scope].outer) {
+		const struct ap_interval *at = &unit->scopes.items[scope];
+		struct ap_debug_frame *frame = &frames[count];
+
+		if (address >= at->high || !dwarf_offdie(info->dwarf, at->value, &die))
+			break;
+		frame->name = die_string(&die, DW_AT_name);
+		frame->linkage_name = die_string(&die, DW_AT_linkage_name);
+		if (!frame->linkage_name)
+			frame->linkage_name = die_string(&die, DW_AT_MIPS_linkage_name);
+		frame->start_line = die_number(&die, DW_AT_decl_line);
+		count++;
+		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine || count == room)
+			return (int)count;
+		frames[count] = (struct ap_debug_frame){
+			.file = unit_file(&unit_die, die_number(&die, DW_AT_call_file)),
+			.line = die_number(&die, DW_AT_call_line),
+		};
+	}
+	return frames[count].file || frames[count].line ? (int)count + 1 : (int)count;
+}

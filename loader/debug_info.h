@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions, inlined functions and lines of an address, from DWARF. A compilation unit's tree is
+ * walked once, into ranges that are searched after that; libdw's dwarf_getscopes() walks it anew
+ * for every address.
+ */
+#ifndef ALLOCPROF_DEBUG_INFO_H
+#define ALLOCPROF_DEBUG_INFO_H
+
+#include <stdint.h>
+#include <elfutils/libdw.h>
+
+struct ap_debug_info;
+
+/* Strings live as long as the Dwarf; NULL where unknown. */
+struct ap_debug_frame {
+	const char *name;	  /* as in the source, without scope */
+	const char *linkage_name; /* mangled */
+	const char *file;
+	int64_t line;	    /* of the address, or of the call to the next inner frame */
+	int64_t start_line; /* of the function */
+};
+
+/* Finds the compilation units. The Dwarf stays the caller's. NULL: out of memory. */
+struct ap_debug_info *ap_debug_info_new(Dwarf *dwarf);
+void ap_debug_info_free(struct ap_debug_info *info); /* NULL is fine */
+
+/*
+ * Fills frames[], innermost first, at most `room`; their number. The last has no name when only
+ * the line is known. 0: nothing is known. -ENOMEM.
+ */
+int ap_debug_info_find(
+	struct ap_debug_info *info, uint64_t address, struct ap_debug_frame *frames, uint32_t room);
+
+#endif
