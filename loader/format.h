@@ -17,6 +17,7 @@ struct ap_format_options {
 	enum ap_value value; /* what an output with one value holds */
 	bool show_allocator; /* keep malloc, operator new, ... at the ends of the stacks */
 	unsigned int top;    /* rows of the text table; 0: all */
+	bool difference;     /* the profile is one with another taken off: show signs */
 };
 
 typedef int ap_format_write_fn(
@@ -65,7 +66,10 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
  */
 ap_format_write_fn ap_format_folded_write;
 
-/* The total, and a table of the functions that called the allocator, the largest first. */
+/*
+ * For a terminal: the total, and a table of the functions that called the allocator, the largest
+ * first (in a difference, the largest change). Names are cut and made printable.
+ */
 ap_format_write_fn ap_format_text_write;
 
 /* An interactive flame graph in one file. */

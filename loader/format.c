@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of outputs. */
+#include "format.h"
+
+#include <string.h>
+
+const struct ap_format ap_formats[] = {
+	{"html", {".html", ".htm"}, "open in a browser", ap_format_html_write},
+	{"pprof", {".pb.gz", ".pprof"}, "allocprof report, or go tool pprof",
+		ap_format_pprof_write},
+	{"folded", {".folded"}, "for flamegraph.pl, inferno, speedscope", ap_format_folded_write},
+	{"text", {".txt"}, "the table of sites", ap_format_text_write},
+	{0},
+};
+
+const struct ap_format *ap_format_by_name(const char *name)
+{
+	for (const struct ap_format *format = ap_formats; format->name; format++)
+		if (strcmp(format->name, name) == 0)
+			return format;
+	return NULL;
+}
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+	size_t length = strlen(text), end = strlen(suffix);
+
+	return length > end && strcmp(text + length - end, suffix) == 0;
+}
+
+const struct ap_format *ap_format_by_extension(const char *path)
+{
+	for (const struct ap_format *format = ap_formats; format->name; format++)
+		for (int i = 0; format->extension[i]; i++)
+			if (has_suffix(path, format->extension[i]))
+				return format;
+	return NULL;
+}

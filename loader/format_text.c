@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* The closing table: which functions called the allocator for how much. */
+#include "format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "printable.h"
+#include "table.h"
+#include "units.h"
+
+#define NAME_COLUMNS 64
+#define FILE_ROOM    256
+#define VALUE_TEXT   32
+
+struct site {
+	uint32_t function; /* NO_FUNCTION: samples without a stack */
+	int64_t line;
+	int64_t value;
+};
+
+#define NO_FUNCTION UINT32_MAX
+
+struct sites {
+	struct site *sites;
+	uint32_t count, room;
+	struct ap_table table;
+};
+
+static bool site_equal(const void *array, uint32_t index, const void *key)
+{
+	const struct site *a = (const struct site *)array + index, *b = key;
+
+	return a->function == b->function && a->line == b->line;
+}
+
+static int site_add(struct sites *sites, uint32_t function, int64_t line, int64_t value)
+{
+	struct site key = {.function = function, .line = line};
+	uint64_t hash = ap_hash_u64(function, (uint64_t)line);
+	int64_t index = ap_table_find(&sites->table, hash, site_equal, sites->sites, &key);
+
+	if (index < 0) {
+		if (ap_array_grow(
+			    (void **)&sites->sites, sites->count, &sites->room, sizeof(key)) ||
+			ap_table_add(&sites->table, hash, sites->count))
+			return -ENOMEM;
+		index = sites->count++;
+		sites->sites[index] = key;
+	}
+	sites->sites[index].value = ap_value_add(sites->sites[index].value, value);
+	return 0;
+}
+
+static int sites_collect(struct sites *sites, const struct ap_profile *profile,
+	const struct ap_format_options *options)
+{
+	struct ap_shown_frames frames = {0};
+	int err = 0;
+
+	for (uint32_t i = 0; i < profile->sample_count && !err; i++) {
+		const struct ap_sample *sample = &profile->samples[i];
+
+		if (!sample->value[options->value])
+			continue;
+		err = ap_profile_frames(profile, sample, options->show_allocator, &frames);
+		if (!err && frames.count)
+			err = site_add(sites, frames.frame[0].function, frames.frame[0].line,
+				sample->value[options->value]);
+		else if (!err)
+			err = site_add(sites, NO_FUNCTION, 0, sample->value[options->value]);
+	}
+	free(frames.frame);
+	return err;
+}
+
+static uint64_t magnitude(int64_t value)
+{
+	return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+static int site_compare(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	if (magnitude(x->value) != magnitude(y->value))
+		return magnitude(x->value) > magnitude(y->value) ? -1 : 1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* "41.2 MiB", "1234", with a sign in a difference. */
+static const char *value_text(char out[VALUE_TEXT], const struct ap_profile *profile,
+	const struct ap_format_options *options, int64_t value)
+{
+	const char *sign = value < 0 ? "-" : options->difference ? "+" : "";
+	char size[AP_SIZE_TEXT];
+
+	if (strcmp(profile->type[options->value].unit, "bytes") == 0)
+		snprintf(out, VALUE_TEXT, "%s%s", sign,
+			ap_size_format(size, (double)magnitude(value)));
+	else
+		snprintf(out, VALUE_TEXT, "%s%" PRIu64, sign, magnitude(value));
+	return out;
+}
+
+static void total_write(
+	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
+{
+	static const char *const words[AP_VALUES][3] = {
+		{"alloc_objects", "allocated", " objects"},
+		{"alloc_space", "allocated", ""},
+		{"inuse_objects", "live", " objects"},
+		{"inuse_space", "live", ""},
+	};
+	const struct ap_profile_info *info = &profile->info;
+	const struct ap_value_type *type = &profile->type[options->value];
+	char what[64], unit[32], value[VALUE_TEXT];
+
+	value_text(value, profile, options, profile->total[options->value]);
+	if (strcmp(type->type, words[options->value][0]) == 0) {
+		fprintf(out, "%s %s%s", words[options->value][1], value, words[options->value][2]);
+	} else {
+		ap_printable(what, sizeof(what), type->type);
+		ap_printable(unit, sizeof(unit), type->unit);
+		fprintf(out, "%s %s %s", what, value, strcmp(unit, "bytes") ? unit : "");
+	}
+	if (options->difference) {
+		fprintf(out, " more than before, in %" PRIu32 " stacks\n", profile->sample_count);
+		return;
+	}
+	if (info->samples)
+		fprintf(out, " in %" PRIu64 " samples", info->samples);
+	fprintf(out, "%s %" PRIu32 " stacks", info->samples ? "," : " in", profile->sample_count);
+	if (info->samples)
+		fprintf(out, "; %.0f%% of samples have a whole stack",
+			100.0 * (double)info->whole_stacks / (double)info->samples);
+	if (info->lost)
+		fprintf(out, "; %" PRIu64 " samples lost their stack", info->lost);
+	fputc('\n', out);
+}
+
+static void site_write(FILE *out, const struct ap_profile *profile,
+	const struct ap_format_options *options, const struct site *site)
+{
+	const struct ap_function *function =
+		site->function == NO_FUNCTION ? NULL : &profile->functions[site->function];
+	int64_t total = profile->total[options->value];
+	char value[VALUE_TEXT], name[NAME_COLUMNS + 1], file[FILE_ROOM];
+
+	ap_printable(name, sizeof(name), function ? function->name : "[no stack]");
+	fprintf(out, "  %10s", value_text(value, profile, options, site->value));
+	if (!options->difference)
+		fprintf(out, "  %5.1f%%", total ? 100.0 * (double)site->value / (double)total : 0);
+	if (function && *function->file) {
+		ap_printable(file, sizeof(file), function->file);
+		fprintf(out, "  %-32s  %s", name, file);
+		if (site->line)
+			fprintf(out, ":%" PRId64, site->line);
+	} else {
+		fprintf(out, "  %s", name);
+	}
+	fputc('\n', out);
+}
+
+static void sites_write(FILE *out, const struct ap_profile *profile,
+	const struct ap_format_options *options, const struct sites *sites)
+{
+	uint32_t rows = sites->count;
+	int64_t rest = 0;
+	char value[VALUE_TEXT];
+
+	if (options->top && options->top < rows)
+		rows = options->top;
+	for (uint32_t i = 0; i < rows; i++)
+		site_write(out, profile, options, &sites->sites[i]);
+	for (uint32_t i = rows; i < sites->count; i++)
+		rest = ap_value_add(rest, sites->sites[i].value);
+	if (rows < sites->count)
+		fprintf(out, "  %10s  in %" PRIu32 " more sites\n",
+			value_text(value, profile, options, rest), sites->count - rows);
+}
+
+int ap_format_text_write(
+	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
+{
+	struct sites sites = {0};
+	int err = sites_collect(&sites, profile, options);
+
+	errno = 0;
+	if (!err) {
+		if (sites.count)
+			qsort(sites.sites, sites.count, sizeof(*sites.sites), site_compare);
+		total_write(out, profile, options);
+		sites_write(out, profile, options, &sites);
+		if (fflush(out) || ferror(out))
+			err = errno ? -errno : -EIO;
+	}
+	free(sites.sites);
+	ap_table_clear(&sites.table);
+	return err;
+}
