@@ -28,7 +28,7 @@ static size_t aligned_class_size(size_t align, size_t size)
 	unsigned class = class_of(size > align ? size : align);
 
 	while (class_size(class) % align)
-		class++;
+		class ++;
 	return class_size(class);
 }
 

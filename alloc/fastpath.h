@@ -21,7 +21,7 @@ void *ap_malloc_slow(size_t size, struct ap_span *span) __attribute__((noinline)
 /* A free that is not that of one of the thread's own small blocks. */
 void ap_free_slow(void *pointer) __attribute__((noinline));
 
-/* A block of `size` bytes, of which the request was for `requested`, for ap_heap's thread. */
+/* A block for `size` bytes, of which `requested` were asked for. NULL: no memory. */
 void *ap_malloc_class(size_t size, size_t requested);
 
 /* The bytes that may be used at `pointer`; aborts if it is no block. */
@@ -66,8 +66,8 @@ static inline __attribute__((always_inline)) void *malloc_fast(size_t size)
 
 /*
  * The common case takes one compare each to know that the pointer is in the region, that the span
- * is this thread's and has no flags, that the pointer is the start of a block, and that the block is
- * not free already.
+ * is this thread's and has no flags, that the pointer is the start of a block, and that the block
+ * is not free already.
  */
 static inline __attribute__((always_inline)) void free_fast(void *pointer)
 {
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void free_fast(void *pointer)
 		goto slow;
 	span = &ap_spans[slice];
 	if (unlikely(load_relaxed(span->owner) != thread_pointer() ||
-		    !span_has_start(span, pointer) || block->key == (uintptr_t)span))
+		     !span_has_start(span, pointer) || block->key == (uintptr_t)span))
 		goto slow;
 	block->next = span->local_free;
 	block->key = (uintptr_t)span;

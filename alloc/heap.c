@@ -19,12 +19,12 @@
 #define EXIT_ROUNDS (4 /* PTHREAD_DESTRUCTOR_ITERATIONS */ - 1)
 
 /* A heap whose every entry leads to an empty span. The span's sentinel is never a valid block. */
-#define EMPTY_HEAP(name)                                                                           \
-	{                                                                                          \
-		.entry = {[0 ... ENTRIES - 1] = &name.empty},                                      \
-		.empty = {.free = &name.empty.sentinel,                                            \
-			.local_free = &name.empty.sentinel,                                        \
-			.sentinel = {.key = SENTINEL_KEY}},                                        \
+#define EMPTY_HEAP(name)                                      \
+	{                                                     \
+		.entry = {[0 ... ENTRIES - 1] = &name.empty}, \
+		.empty = {.free = &name.empty.sentinel,       \
+			.local_free = &name.empty.sentinel,   \
+			.sentinel = {.key = SENTINEL_KEY}},   \
 	}
 
 struct ap_heap ap_heap_none = EMPTY_HEAP(ap_heap_none);
@@ -68,7 +68,7 @@ static void heap_end(void *value)
 	if (++heap->exit_rounds < EXIT_ROUNDS && pthread_setspecific(key, heap) == 0)
 		return;
 	ap_heap = &ap_heap_ended;
-	for (unsigned class = 0; class < CLASSES; class++)
+	for (unsigned class = 0; class < CLASSES; class ++)
 		while (heap->queue[class].first)
 			span_part(&heap->queue[class], heap->queue[class].first);
 	while (heap->full.first)
@@ -118,7 +118,8 @@ struct ap_heap *ap_heap_start(void)
 	ap_heap_unlock();
 	if (!heap)
 		return NULL;
-	/* A recycled heap's entries are as its last thread left them: in a closed or empty state. */
+	/* A recycled heap's entries are as its last thread left them: in a closed or empty state.
+	 */
 	for (unsigned i = 0; i < ENTRIES; i++)
 		__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
 	heap->owner = thread_pointer();
@@ -135,9 +136,9 @@ struct ap_heap *ap_heap_start(void)
 }
 
 /*
- * Fork. All locks are taken, from the outermost in; so the child finds every shared structure whole.
- * The other threads' heaps stay as they are for ever, since their threads may have been anywhere:
- * what the child frees of their blocks goes to mailboxes that nobody empties.
+ * Fork. All locks are taken, from the outermost in; so the child finds every shared structure
+ * whole. The other threads' heaps stay as they are for ever, since their threads may have been
+ * anywhere: what the child frees of their blocks goes to mailboxes that nobody empties.
  */
 static void fork_prepare(void)
 {

@@ -20,15 +20,15 @@ struct ap_heap {
 	 * be rebuilt from the queues.
 	 */
 	struct ap_span *entry[ENTRIES];
-	uintptr_t owner;	      /* the thread's pointer */
-	uint32_t ticks;		      /* slow paths until the next look at the clock */
-	uint32_t spans;		      /* in all queues and lists */
-	uint32_t idle;		      /* queued spans without an allocated block */
-	uint32_t exit_rounds;	      /* calls of the thread's destructor so far */
+	uintptr_t owner;		/* the thread's pointer */
+	uint32_t ticks;			/* slow paths until the next look at the clock */
+	uint32_t spans;			/* in all queues and lists */
+	uint32_t idle;			/* queued spans without an allocated block */
+	uint32_t exit_rounds;		/* calls of the thread's destructor so far */
 	struct ap_queue queue[CLASSES]; /* spans that have blocks; the first is the current one */
-	struct ap_queue full;	      /* spans that have none, or few */
-	struct ap_queue sampled;      /* spans of sampled blocks, of all classes */
-	struct ap_span *mailbox;      /* atomic: spans that others have freed blocks of */
+	struct ap_queue full;		/* spans that have none, or few */
+	struct ap_queue sampled;	/* spans of sampled blocks, of all classes */
+	struct ap_span *mailbox;	/* atomic: spans that others have freed blocks of */
 
 	/* The sampler's, see sample.h. */
 	uint32_t attach;   /* the attach that the countdown belongs to; 0: none */
@@ -36,16 +36,18 @@ struct ap_heap {
 	uint64_t period;   /* the mean that the countdown was drawn with */
 	uint64_t random;   /* state of the generator */
 
-	uint64_t idle_at;	/* when idle spans were last released */
-	struct ap_heap *next;	/* of all heaps */
+	uint64_t idle_at;	   /* when idle spans were last released */
+	struct ap_heap *next;	   /* of all heaps */
 	struct ap_heap *next_free; /* of those that wait for a thread */
 	struct ap_span empty;
 };
 
 /* The calling thread's heap, or one of the two below. */
-extern __thread struct ap_heap *ap_heap __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread struct ap_heap *ap_heap
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* What a thread has before its first allocation, and after its destructor: entries that are empty. */
+/* What a thread has before its first allocation, and after its destructor: entries that are empty.
+ */
 extern struct ap_heap ap_heap_none;
 extern struct ap_heap ap_heap_ended;
 

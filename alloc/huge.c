@@ -216,8 +216,8 @@ size_t ap_huge_size(const void *pointer)
 
 /*
  * To the profiler a realloc is a free and an allocation, also in place. A block whose sample has
- * ended may stay where it is, since nothing but its flag makes a large block a sampled one. The free
- * is reported before the move: afterwards the old address may be another thread's.
+ * ended may stay where it is, since nothing but its flag makes a large block a sampled one. The
+ * free is reported before the move: afterwards the old address may be another thread's.
  */
 static bool resize_trial(void *pointer, size_t size, size_t block)
 {
@@ -254,7 +254,8 @@ void *ap_huge_resize(void *pointer, size_t size)
 
 	if (size > PTRDIFF_MAX)
 		return NULL;
-	/* Locked all the way: between the move and the new entry, others could get the old address. */
+	/* Locked all the way: between the move and the new entry, others could get the old address.
+	 */
 	ap_huge_lock();
 	link = huge_find(pointer);
 	huge = *link;

@@ -24,37 +24,6 @@ exported void free(void *pointer)
 	free_fast(pointer);
 }
 
-void *ap_malloc_class(size_t size, size_t requested)
-{
-	struct ap_heap *heap = ap_heap;
-
-	if (unlikely(heap_is_static(heap)))
-		heap = ap_heap_start();
-	/* A thread past its destructor has no heap, and makes none that nobody would clean up. */
-	if (unlikely(!heap) || size > MEDIUM_MAX)
-		return ap_large_alloc(size, 1, requested, NULL);
-	return ap_heap_alloc(heap, class_of(size + !size), requested);
-}
-
-void *ap_malloc_slow(size_t size, struct ap_span *span)
-{
-	void *block;
-
-	if (span) {
-		if (unlikely(span->free != &span->sentinel))
-			ap_fatal("free block was written to:", span->free, span->block_size);
-		span->sentinel.key = SENTINEL_KEY;
-	} else if (size <= MEDIUM_MAX) {
-		span = heap_entry(DIRECT_ENTRIES + class_of(size) - FINE_CLASSES);
-		block = span_pop(span);
-		return likely(block) ? block : ap_malloc_slow(size, span);
-	}
-	block = ap_malloc_class(size, size);
-	if (unlikely(!block))
-		errno = ENOMEM;
-	return block;
-}
-
 /* The first slice's header of the span that the pointer is in. Aborts if it is in none. */
 static struct ap_span *span_of(const void *pointer)
 {
@@ -126,10 +95,10 @@ exported void *calloc(size_t count, size_t size)
 }
 
 /*
- * Whether a block of spans can stay where it is when `size` bytes are asked for: if the size has the
- * same class, or is not less than half of it. The profiler is told of another allocation all the
- * same, so with a listener a trial is due; a sampled block, and one that the trial hits, must move,
- * since spans hold either samples or others.
+ * Whether a block of spans can stay where it is when `size` bytes are asked for: if the size has
+ * the same class, or is not less than half of it. The profiler is told of another allocation all
+ * the same, so with a listener a trial is due; a sampled block, and one that the trial hits, must
+ * move, since spans hold either samples or others.
  */
 static bool block_can_stay(struct ap_span *span, size_t size)
 {

@@ -51,23 +51,23 @@ static inline void *new_aligned(size_t size, size_t align, bool throws)
 	return likely(block) ? block : new_retry(size, align, throws);
 }
 
-#define NEW(name, throws, ...)                                                                     \
-	void *name(size_t size, ##__VA_ARGS__);                                                    \
-	exported void *name(size_t size, ##__VA_ARGS__)                                            \
-	{                                                                                          \
-		return new_fast(size, throws);                                                     \
+#define NEW(name, throws, ...)                          \
+	void *name(size_t size, ##__VA_ARGS__);         \
+	exported void *name(size_t size, ##__VA_ARGS__) \
+	{                                               \
+		return new_fast(size, throws);          \
 	}
-#define NEW_ALIGNED(name, throws, ...)                                                             \
-	void *name(size_t size, size_t align, ##__VA_ARGS__);                                      \
-	exported void *name(size_t size, size_t align, ##__VA_ARGS__)                              \
-	{                                                                                          \
-		return new_aligned(size, align, throws);                                           \
+#define NEW_ALIGNED(name, throws, ...)                                \
+	void *name(size_t size, size_t align, ##__VA_ARGS__);         \
+	exported void *name(size_t size, size_t align, ##__VA_ARGS__) \
+	{                                                             \
+		return new_aligned(size, align, throws);              \
 	}
-#define DELETE(name, ...)                                                                          \
-	void name(void *pointer, ##__VA_ARGS__);                                                   \
-	exported void name(void *pointer, ##__VA_ARGS__)                                           \
-	{                                                                                          \
-		free_fast(pointer);                                                                \
+#define DELETE(name, ...)                                \
+	void name(void *pointer, ##__VA_ARGS__);         \
+	exported void name(void *pointer, ##__VA_ARGS__) \
+	{                                                \
+		free_fast(pointer);                      \
 	}
 
 /* m: size_t, St11align_val_t: std::align_val_t, RKSt9nothrow_t: std::nothrow_t const & */

@@ -18,7 +18,8 @@
 void *ap_os_map(size_t size)
 {
 	int saved = errno;
-	void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *address =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	errno = saved;
 	return address == MAP_FAILED ? NULL : address;
@@ -101,7 +102,8 @@ uint64_t ap_os_random(void)
 		struct timespec now;
 
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		value = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 20;
+		value = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^
+			(uint64_t)getpid() << 20;
 		if (sixteen_bytes)
 			value ^= sixteen_bytes[0];
 	}

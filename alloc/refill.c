@@ -3,8 +3,12 @@
  * The slow path of malloc for blocks that come from spans: where the next blocks of a class are to
  * be had, and what becomes of a span whose blocks come back.
  */
+#include <errno.h>
+
 #include "abandon.h"
+#include "fastpath.h"
 #include "heap.h"
+#include "huge.h"
 #include "mailbox.h"
 #include "message.h"
 #include "os.h"
@@ -73,7 +77,8 @@ static void queue_push_before_idle(struct ap_queue *queue, struct ap_span *span)
 		queue_push_last(queue, span);
 		return;
 	}
-	/* Behind the first, which is in use: a walk past the idle ones would take as long as they. */
+	/* Behind the first, which is in use: a walk past the idle ones would take as long as they.
+	 */
 	span->prev = first;
 	span->next = first->next;
 	if (first->next)
@@ -95,10 +100,36 @@ static void span_requeue(struct ap_heap *heap, struct ap_span *span, uint32_t ou
 		span_idle(heap, span);
 }
 
+/*
+ * Whether a refill has nothing to see to but the refill: no mail, no clock, no profiler. Counts as
+ * one of the slow paths between two looks at the clock.
+ */
+static inline bool heap_is_calm(struct ap_heap *heap)
+{
+	if (unlikely(mailbox_has_mail(heap) || !probe_idle() || heap->ticks <= 1))
+		return false;
+	heap->ticks--;
+	return true;
+}
+
+/* Exposes all that local_free has. */
+static inline void span_expose_all(struct ap_span *span)
+{
+	span->free = span->local_free;
+	span->local_free = &span->sentinel;
+	span->until = span->carved;
+}
+
 void ap_span_event(struct ap_span *span)
 {
 	struct ap_heap *heap = ap_heap;
 
+	/* A thread that frees what it has just allocated: its one span goes round and round. */
+	if (heap->entry[class_last_entry(span->class)] == span && span->state == SPAN_QUEUED &&
+		heap_is_calm(heap)) {
+		span_expose_all(span);
+		return;
+	}
 	if (span->state == SPAN_FULL)
 		span_requeue(heap, span, span->floor);
 	else if (!span->sampled)
@@ -161,7 +192,7 @@ void ap_heap_trim(struct ap_heap *heap, bool all)
 		mailbox_drain(heap);
 	else if (heap->idle == 0)
 		return;
-	for (unsigned class = 0; class < CLASSES; class++) {
+	for (unsigned class = 0; class < CLASSES; class ++) {
 		/* Idle spans stand at the end. */
 		for (span = heap->queue[class].last; span; span = before) {
 			before = span->prev;
@@ -190,13 +221,11 @@ static bool span_expose(struct ap_heap *heap, struct ap_span *span, uint32_t att
 		span->state = SPAN_QUEUED;
 		heap->idle--;
 	}
-	count = span->carved - span->until;
 	if (likely(!attach)) {
-		span->free = span->local_free;
-		span->local_free = &span->sentinel;
-		span->until += count;
+		span_expose_all(span);
 		return true;
 	}
+	count = span->carved - span->until;
 	exposed = ap_sample_charge(heap, span, count);
 	if (exposed == 0)
 		return true;
@@ -244,8 +273,9 @@ void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t size)
 
 	if (unlikely(mailbox_has_mail(heap)))
 		mailbox_drain(heap);
-	if (unlikely(--heap->ticks == 0))
+	if (unlikely(heap->ticks <= 1))
 		heap_tick(heap);
+	heap->ticks--;
 	if (unlikely(!probe_idle()))
 		attach = ap_sample_enter(heap);
 	for (;;) {
@@ -278,6 +308,45 @@ void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t size)
 		ap_fatal("free block was written to:", block, span->block_size);
 	block->key = 0;
 	span->free = block->next;
+	return block;
+}
+
+void *ap_malloc_class(size_t size, size_t requested)
+{
+	struct ap_heap *heap = ap_heap;
+
+	if (unlikely(heap_is_static(heap)))
+		heap = ap_heap_start();
+	/* A thread past its destructor has no heap, and makes none that nobody would clean up. */
+	if (unlikely(!heap) || size > MEDIUM_MAX)
+		return ap_large_alloc(size, 1, requested, NULL);
+	return ap_heap_alloc(heap, class_of(size + !size), requested);
+}
+
+void *ap_malloc_slow(size_t size, struct ap_span *span)
+{
+	struct ap_heap *heap = ap_heap;
+	void *block;
+
+	if (!span && size <= MEDIUM_MAX) {
+		span = heap_entry(DIRECT_ENTRIES + class_of(size) - FINE_CLASSES);
+		block = span_pop(span);
+		if (likely(block))
+			return block;
+	}
+	if (span) {
+		if (unlikely(span_has_free(span)))
+			ap_fatal("free block was written to:", span->free, span->block_size);
+		span->sentinel.key = SENTINEL_KEY;
+		/* The common refill: what the thread has freed since the last one. */
+		if (span_has_local_free(span) && span->state == SPAN_QUEUED && heap_is_calm(heap)) {
+			span_expose_all(span);
+			return span_pop(span);
+		}
+	}
+	block = ap_malloc_class(size, size);
+	if (unlikely(!block))
+		errno = ENOMEM;
 	return block;
 }
 

@@ -6,12 +6,12 @@
 #include "meta.h"
 #include "os.h"
 
-#define GIB	      ((size_t)1 << 30)
-#define ARENA_SHIFT   30
-#define ARENA_SLICES  ((size_t)1 << (ARENA_SHIFT - SLICE_SHIFT))
-#define WORDS	      (ARENA_SLICES / 64)
-#define REGION_MAX    ((size_t)1 << 44)
-#define ARENAS	      (REGION_MAX >> ARENA_SHIFT)
+#define GIB	     ((size_t)1 << 30)
+#define ARENA_SHIFT  30
+#define ARENA_SLICES ((size_t)1 << (ARENA_SHIFT - SLICE_SHIFT))
+#define WORDS	     (ARENA_SLICES / 64)
+#define REGION_MAX   ((size_t)1 << 44)
+#define ARENAS	     (REGION_MAX >> ARENA_SHIFT)
 
 /* How long pages stay unused before they are given back: one to two of these. */
 #define PURGE_NS ((uint64_t)500 * 1000 * 1000)
@@ -32,10 +32,10 @@ struct ap_region ap_region;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct arena *arenas[ARENAS];
 static size_t first_arena;
-static size_t end_slice;	/* where the region grows */
-static size_t last_slice;	/* where it may grow to */
-static size_t written_headers;	/* headers below this can be written */
-static uint64_t purge_at;	/* atomic: when to look for dirty slices; 0: there are none */
+static size_t end_slice;       /* where the region grows */
+static size_t last_slice;      /* where it may grow to */
+static size_t written_headers; /* headers below this can be written */
+static uint64_t purge_at;      /* atomic: when to look for dirty slices; 0: there are none */
 
 void ap_region_lock(void)
 {

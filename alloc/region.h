@@ -4,10 +4,11 @@
  *
  * The table has one header for each slice from address 0 up to the region's end, so that free finds
  * a header with one shift and one compare, for any pointer whatever: the part below the region is
- * readable and zero, so NULL and foreign pointers lead to a header that nobody owns. Untouched parts
- * of the table cost address space only (1/512 of what they describe). The region starts low, at a
- * random place between 32 and 48 GiB, where neither the kernel nor other runtimes map anything by
- * themselves; it grows upward as it is used, so nothing is reserved and `ulimit -v` sees the truth.
+ * readable and zero, so NULL and foreign pointers lead to a header that nobody owns. Untouched
+ * parts of the table cost address space only (1/512 of what they describe). The region starts low,
+ * at a random place between 32 and 48 GiB, where neither the kernel nor other runtimes map anything
+ * by themselves; it grows upward as it is used, so nothing is reserved and `ulimit -v` sees the
+ * truth.
  */
 #ifndef ALLOC_REGION_H
 #define ALLOC_REGION_H

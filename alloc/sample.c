@@ -159,7 +159,8 @@ void ap_sample_allocated(const void *pointer, size_t size, size_t block, uint64_
 
 	if (!probe_alloc_enabled())
 		return;
-	/* malloc(0) has a block too: it counts as one byte, or it would be an object of no weight. */
+	/* malloc(0) has a block too: it counts as one byte, or it would be an object of no weight.
+	 */
 	if (size == 0)
 		size = 1;
 	ap_probe_alloc(pointer, size, (uint64_t)((double)size / probability + 0.5));

@@ -8,16 +8,16 @@
 
 #include "types.h"
 
-#define GRAIN_SHIFT 4 /* every block is a multiple of 16 bytes, and aligned so */
-#define DIRECT_MAX  1024 /* sizes that malloc looks up by their number of grains */
-#define SMALL_MAX   8192 /* blocks of a span of one slice */
+#define GRAIN_SHIFT 4	  /* every block is a multiple of 16 bytes, and aligned so */
+#define DIRECT_MAX  1024  /* sizes that malloc looks up by their number of grains */
+#define SMALL_MAX   8192  /* blocks of a span of one slice */
 #define MEDIUM_MAX  65536 /* blocks of spans; beyond, a span has one block */
 
-#define FINE_CLASSES	32 /* 16 ... 1024 */
-#define COARSE_CLASSES	24 /* 1280 ... 65536 */
-#define CLASSES		(FINE_CLASSES + COARSE_CLASSES)
-#define DIRECT_ENTRIES	(DIRECT_MAX / 16 + 1) /* by grains, 0 included */
-#define ENTRIES		(DIRECT_ENTRIES + COARSE_CLASSES)
+#define FINE_CLASSES   32 /* 16 ... 1024 */
+#define COARSE_CLASSES 24 /* 1280 ... 65536 */
+#define CLASSES	       (FINE_CLASSES + COARSE_CLASSES)
+#define DIRECT_ENTRIES (DIRECT_MAX / 16 + 1) /* by grains, 0 included */
+#define ENTRIES	       (DIRECT_ENTRIES + COARSE_CLASSES)
 
 /* The class of a request of 1 <= size <= MEDIUM_MAX bytes. */
 static inline unsigned class_of(size_t size)

@@ -49,8 +49,8 @@ void ap_span_release(struct ap_span *span)
 }
 
 /*
- * A page's worth at a time, so that a process with a few blocks of many sizes stays small; the keys
- * touch the memory. A span that has come half way is in a heap that uses the class: in larger steps.
+ * A page's worth first, so that a process with a few blocks of many sizes stays small (the keys
+ * touch the memory); then as much again as there is, so that a class in use soon has long lists.
  */
 bool ap_span_carve(struct ap_span *span, bool one)
 {
@@ -60,8 +60,8 @@ bool ap_span_carve(struct ap_span *span, bool one)
 
 	if (left == 0)
 		return false;
-	if (span->carved * size >= SLICE_SIZE / 4)
-		count = 4 * PAGE_SIZE / size;
+	if (count < span->carved)
+		count = span->carved;
 	if (count == 0 || one)
 		count = 1;
 	if (count > left)
@@ -158,7 +158,7 @@ void ap_span_check(struct ap_span *span, void *pointer)
 	size_t offset = (char *)pointer - span_start(span);
 	struct ap_block *block = pointer;
 
-	if (offset % span->block_size || 
+	if (offset % span->block_size ||
 		offset / span->block_size >= __atomic_load_n(&span->carved, __ATOMIC_RELAXED))
 		ap_fatal("free of a pointer that is not the start of a block:", pointer,
 			span->block_size);
@@ -170,7 +170,9 @@ void ap_span_check(struct ap_span *span, void *pointer)
 	 */
 	if ((__atomic_load_n(&span->owner, __ATOMIC_RELAXED) & ~OWNER_FLAGS) != thread_pointer() ||
 		list_has(span, span->free, pointer) || list_has(span, span->local_free, pointer) ||
-		list_has(span, (struct ap_block *)(__atomic_load_n(&span->remote, __ATOMIC_ACQUIRE) &
-					       ~REMOTE_MAILED), pointer))
+		list_has(span,
+			(struct ap_block *)(__atomic_load_n(&span->remote, __ATOMIC_ACQUIRE) &
+					    ~REMOTE_MAILED),
+			pointer))
 		ap_fatal("double free of", pointer, span->block_size);
 }

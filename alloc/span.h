@@ -50,9 +50,9 @@ static inline uint32_t span_out(const struct ap_span *span)
 }
 
 /*
- * Whether a pointer into a span of one slice is the start of a block. With magic = ceil(2^32 / size),
- * offset * magic mod 2^32 is below magic just for the multiples of size, for offsets below 2^16
- * (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
+ * Whether a pointer into a span of one slice is the start of a block. With magic = ceil(2^32 /
+ * size), offset * magic mod 2^32 is below magic just for the multiples of size, for offsets below
+ * 2^16 (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
  */
 static inline bool span_has_start(const struct ap_span *span, const void *pointer)
 {

@@ -33,8 +33,8 @@
 
 /*
  * A relaxed load of a word that others may store to. A plain one compiles to an operand of the
- * instruction that uses it, which an atomic one does not (gcc 12), and on the fast paths that counts.
- * Used where a torn or repeated load could do no harm.
+ * instruction that uses it, which an atomic one does not (gcc 12), and on the fast paths that
+ * counts. Used where a torn or repeated load could do no harm.
  */
 #ifdef __SANITIZE_THREAD__
 #define load_relaxed(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
@@ -57,11 +57,11 @@ struct ap_block {
 };
 
 enum ap_span_kind {
-	SPAN_NONE,  /* no span: foreign or unused addresses */
-	SPAN_TAIL,  /* not the first slice of its span */
-	SPAN_SMALL, /* one slice of blocks */
+	SPAN_NONE,   /* no span: foreign or unused addresses */
+	SPAN_TAIL,   /* not the first slice of its span */
+	SPAN_SMALL,  /* one slice of blocks */
 	SPAN_MEDIUM, /* several slices of blocks */
-	SPAN_LARGE  /* one block */
+	SPAN_LARGE   /* one block */
 };
 
 enum ap_span_state {
@@ -99,19 +99,22 @@ struct ap_span {
 	uint32_t slices; /* how many; of a tail: how many before it in its span */
 	uint32_t carved; /* atomic: blocks that have been cut so far; the rest was never touched */
 
-	uintptr_t remote __attribute__((aligned(64))); /* atomic: list, ends in NULL | REMOTE_MAILED */
-	struct ap_heap *heap;		/* atomic: whose mailbox to use; NULL: abandoned */
-	struct ap_span *mail_next;	/* while in a mailbox */
-	struct ap_span *prev, *next;	/* in a queue or list */
-	uint32_t capacity;		/* blocks in the span */
-	uint32_t floor;			/* blocks that are out when `until` reaches 0 */
-	uint32_t charged;		/* the attach in which `free` was charged: sample.h */
-	uint32_t due;			/* the attach in which the next block is a sample; 0: none */
-	uint64_t period;		/* of that sample; of a large block: its requested size */
+	uintptr_t remote
+		__attribute__((aligned(64))); /* atomic: list, ends in NULL | REMOTE_MAILED */
+	struct ap_heap *heap;		      /* atomic: whose mailbox to use; NULL: abandoned */
+	struct ap_span *mail_next;	      /* while in a mailbox */
+	struct ap_span *prev, *next;	      /* in a queue or list */
+	uint32_t capacity;		      /* blocks in the span */
+	uint32_t floor;			      /* blocks that are out when `until` reaches 0 */
+	uint32_t charged;		      /* the attach in which `free` was charged: sample.h */
+	uint32_t due;	 /* the attach in which the next block is a sample; 0: none */
+	uint64_t period; /* of that sample; of a large block: its requested size */
 };
 
-_Static_assert(sizeof(struct ap_span) == 128, "two cache lines: free computes the address by a shift");
-_Static_assert(offsetof(struct ap_span, remote) == 64, "remote frees must not touch the owner's line");
+_Static_assert(
+	sizeof(struct ap_span) == 128, "two cache lines: free computes the address by a shift");
+_Static_assert(
+	offsetof(struct ap_span, remote) == 64, "remote frees must not touch the owner's line");
 
 /* A doubly linked list of spans. */
 struct ap_queue {

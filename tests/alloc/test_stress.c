@@ -134,8 +134,8 @@ static void *worker(void *argument)
 		if (r >> 60 == 0 && *slot) {
 			block_resize(*slot, &state);
 		} else if (r >> 61 == 1) {
-			*slot = __atomic_exchange_n(&shared[(r >> 20) % SHARED], *slot,
-				__ATOMIC_ACQ_REL);
+			*slot = __atomic_exchange_n(
+				&shared[(r >> 20) % SHARED], *slot, __ATOMIC_ACQ_REL);
 		} else {
 			block_end(*slot);
 			*slot = block_new(&state);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The three loops whose instructions a pair of malloc and free are counted by
+ * bench/instructions.sh:
+ *
+ *   pairs fixed N      malloc(64) and free at once
+ *   pairs slots N      256 slots of 16 to 1039 bytes, a random one replaced each time
+ *   pairs batch N      10,000 blocks of 64 bytes, then all freed
+ *
+ * With `-` before the name the loop runs with the calls left out, for its own cost to be
+ * subtracted.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *volatile sink;
+static char dummy[2048];
+
+static uint32_t random_next(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+static inline void *take(size_t size, int dry)
+{
+	return dry ? dummy : malloc(size);
+}
+
+static inline void give(void *block, int dry)
+{
+	if (!dry)
+		free(block);
+}
+
+static inline __attribute__((always_inline)) void loop_fixed(long n, int dry)
+{
+	for (long i = 0; i < n; i++) {
+		void *block = take(64, dry);
+
+		sink = block;
+		give(block, dry);
+	}
+}
+
+static inline __attribute__((always_inline)) void loop_slots(long n, int dry)
+{
+	static char *slot[256];
+	uint32_t state = 1;
+
+	for (long i = 0; i < n; i++) {
+		uint32_t r = random_next(&state);
+		char **at = &slot[r % 256];
+
+		give(*at, dry);
+		*at = take(16 + (r >> 8) % 1024, dry);
+		**at = 1;
+	}
+}
+
+static inline __attribute__((always_inline)) void loop_batch(long n, int dry)
+{
+	static void *block[10000];
+
+	for (long i = 0; i < n; i += 10000) {
+		for (int k = 0; k < 10000; k++)
+			block[k] = take(64, dry);
+		for (int k = 0; k < 10000; k++)
+			give(block[k], dry);
+	}
+}
+
+#define RUN(name)                                     \
+	do {                                          \
+		if (!strcmp(argv[1], #name))          \
+			loop_##name(n, 0);            \
+		else if (!strcmp(argv[1], "-" #name)) \
+			loop_##name(n, 1);            \
+		else                                  \
+			break;                        \
+		return 0;                             \
+	} while (0)
+
+int main(int argc, char **argv)
+{
+	long n = argc > 2 ? atol(argv[2]) : 0;
+
+	if (n > 0) {
+		RUN(fixed);
+		RUN(slots);
+		RUN(batch);
+	}
+	fprintf(stderr, "usage: pairs [-]fixed|slots|batch N\n");
+	return 2;
+}
