@@ -30,7 +30,7 @@ struct ap_mapping {
 };
 
 struct ap_mapping_table {
-	pid_t pid;
+	pid_t pid; /* of the thread that was read last */
 	struct ap_mapping **mappings; /* in the order in which they were first seen */
 	size_t count, room;
 	struct ap_object **objects;
@@ -47,8 +47,9 @@ struct ap_maps_line {
 };
 
 /*
- * Reads /proc/PID/maps and adds what is new. 0, or a negative errno; -ESRCH: no such process, or
- * one that has exited. What was found before an error stays. A table starts as {0}.
+ * Reads /proc/PID/maps and adds what is new. PID may be that of any thread: those of a first thread
+ * that has exited are empty. 0, or a negative errno; -ESRCH: no such process, or one that has
+ * exited. What was found before an error stays. A table starts as {0}.
  */
 int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid);
 

@@ -29,27 +29,6 @@ static ssize_t proc_read(pid_t pid, const char *name, char *out, size_t room)
 	return length < 0 ? err : length;
 }
 
-void ap_target_read_names(struct ap_target *target)
-{
-	char text[sizeof(target->command)];
-	ssize_t length = proc_read(target->pid, "comm", text, 32);
-
-	if (length > 0) {
-		text[length - (text[length - 1] == '\n')] = '\0';
-		ap_printable(target->comm, sizeof(target->comm), text);
-	}
-	length = proc_read(target->pid, "cmdline", text, sizeof(text) - 1);
-	if (length <= 0)
-		return;
-	while (length > 0 && !text[length - 1])
-		length--;
-	for (ssize_t i = 0; i < length; i++)
-		if (!text[i])
-			text[i] = ' ';
-	text[length] = '\0';
-	ap_printable(target->command, sizeof(target->command), text);
-}
-
 /* The state letter and the process of a thread, from its stat file. 0 or a negative errno. */
 static int thread_state(pid_t pid, pid_t tid, char *ret)
 {
@@ -98,6 +77,30 @@ pid_t ap_target_live_thread(const struct ap_target *target)
 	}
 	closedir(tasks);
 	return found;
+}
+
+void ap_target_read_names(struct ap_target *target)
+{
+	char text[sizeof(target->command)];
+	ssize_t length = proc_read(target->pid, "comm", text, 32);
+	pid_t tid;
+
+	if (length > 0) {
+		text[length - (text[length - 1] == '\n')] = '\0';
+		ap_printable(target->comm, sizeof(target->comm), text);
+	}
+	/* A first thread that has exited shows none. */
+	tid = ap_target_live_thread(target);
+	length = tid ? proc_read(tid, "cmdline", text, sizeof(text) - 1) : 0;
+	if (length <= 0)
+		return;
+	while (length > 0 && !text[length - 1])
+		length--;
+	for (ssize_t i = 0; i < length; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[length] = '\0';
+	ap_printable(target->command, sizeof(target->command), text);
 }
 
 static int no_process(struct ap_error *error, pid_t pid)
@@ -175,7 +178,8 @@ static uint64_t period_address(const struct ap_mapping_table *table, const struc
 
 int ap_target_scan(struct ap_target *target, struct ap_error *error)
 {
-	int err = ap_mapping_table_read(&target->table, target->pid);
+	pid_t tid = ap_target_live_thread(target);
+	int err = tid ? ap_mapping_table_read(&target->table, tid) : -ESRCH;
 
 	if (err == -EACCES || err == -EPERM)
 		return no_permission(error, target, "look into");

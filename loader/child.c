@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Whoever typed sudo wants the profiler to have rights, not the program. */
+static int drop_sudo(void)
+{
+	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
+	struct passwd *user;
+	uid_t uid;
+	gid_t gid;
+	char *end;
+
+	if (!uid_text || !gid_text || geteuid())
+		return 0;
+	errno = 0;
+	uid = strtoul(uid_text, &end, 10);
+	if (errno || *end || end == uid_text)
+		return -EINVAL;
+	gid = strtoul(gid_text, &end, 10);
+	if (errno || *end || end == gid_text)
+		return -EINVAL;
+	user = getpwuid(uid);
+	if (user ? initgroups(user->pw_name, gid) : setgroups(0, NULL))
+		return -errno;
+	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return -errno;
+	return 0;
+}
+
+static int preload(const char *library)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *list;
+	int err;
+
+	if (!before || !*before)
+		return setenv("LD_PRELOAD", library, 1) ? -errno : 0;
+	if (asprintf(&list, "%s:%s", before, library) < 0)
+		return -ENOMEM;
+	err = setenv("LD_PRELOAD", list, 1) ? -errno : 0;
+	free(list);
+	return err;
+}
+
+/* In the child. The pipe closes without a byte when the parent gives up or dies. */
+static void child_main(int go, int failed, char **command, const char *library)
+{
+	char byte;
+	int err;
+
+	if (read(go, &byte, 1) != 1)
+		_exit(AP_EXIT_RUN_FAILURE);
+	signal(SIGPIPE, SIG_DFL);
+	err = drop_sudo();
+	if (!err)
+		err = preload(library);
+	if (!err) {
+		execvp(command[0], command);
+		err = -errno;
+	}
+	if (write(failed, &err, sizeof(err)) != sizeof(err))
+		_exit(AP_EXIT_RUN_FAILURE);
+	_exit(AP_EXIT_RUN_FAILURE);
+}
+
+int ap_child_fork(struct ap_child *child, char **command, const char *library)
+{
+	int go[2], failed[2];
+	int err;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(failed, O_CLOEXEC)) {
+		err = -errno;
+		close(go[0]);
+		close(go[1]);
+		return err;
+	}
+	child->pid = fork();
+	err = -errno;
+	if (!child->pid) {
+		close(go[1]);
+		close(failed[0]);
+		child_main(go[0], failed[1], command, library);
+	}
+	close(go[0]);
+	close(failed[1]);
+	child->go = go[1];
+	child->failed = failed[0];
+	if (child->pid > 0)
+		return 0;
+	child->pid = 0;
+	ap_child_clear(child);
+	return err;
+}
+
+int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *error)
+{
+	int failure;
+	ssize_t length;
+
+	if (write(child->go, "", 1) != 1) {
+		ap_error_what(error, AP_EXIT_RUN_FAILURE, "the child ended before its start");
+		return -ECHILD;
+	}
+	/* End of file: the exec has closed the other end. */
+	do {
+		length = read(child->failed, &failure, sizeof(failure));
+	} while (length < 0 && errno == EINTR);
+	if (length != sizeof(failure))
+		return 0;
+	ap_error_what(error,
+		failure == -ENOENT ? AP_EXIT_RUN_NOT_FOUND : AP_EXIT_RUN_NOT_EXECUTABLE,
+		"cannot run %s", name);
+	ap_error_detail(error, "%s", strerror(-failure));
+	ap_error_hint(error, "check the name, or give its path");
+	return failure;
+}
+
+int ap_child_wait(struct ap_child *child)
+{
+	int status;
+	pid_t pid;
+
+	do {
+		pid = waitpid(child->pid, &status, 0);
+	} while (pid < 0 && errno == EINTR);
+	child->pid = 0;
+	if (pid < 0)
+		return AP_EXIT_RUN_FAILURE;
+	return WIFSIGNALED(status) ? AP_EXIT_RUN_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void ap_child_clear(struct ap_child *child)
+{
+	if (child->go >= 0)
+		close(child->go);
+	if (child->failed >= 0)
+		close(child->failed);
+	child->go = child->failed = -1;
+}

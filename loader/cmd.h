@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commands, and what attach and run share. Commands are the only ones that print: what a
+ * person is to know goes to standard error, so that standard output is the child's, or an
+ * output's that was asked for with `-o -`.
+ */
+#ifndef ALLOCPROF_CMD_H
+#define ALLOCPROF_CMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "format.h"
+#include "period.h"
+#include "session.h"
+#include "target.h"
+#include "term.h"
+
+/* A command gets its name in argv[0] and returns an exit status. */
+int cmd_attach(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+
+/* ---- Options of attach and run ---- */
+
+struct recording_output {
+	const char *path;
+	const struct ap_format *format;
+};
+
+struct recording_options {
+	struct ap_session_options session;
+	struct ap_format_options format;
+	const struct ap_format *named; /* --format, for what the extension does not say */
+	const char *period_text;       /* as given; NULL: the target's own */
+	uint64_t period;
+	uint64_t duration_ns;	 /* 0: no limit */
+	bool allocated, objects; /* --show, --by */
+	bool quiet, verbose, help;
+	struct recording_output *output;
+	size_t output_count;
+};
+
+/*
+ * Parses the options up to the first argument that is none; optind says where that is. 0, or
+ * -EINVAL with the error filled in.
+ */
+int recording_options_parse(
+	struct recording_options *options, int argc, char **argv, struct ap_error *error);
+void recording_options_clear(struct recording_options *options);
+
+/* The options as the help lists them. */
+extern const char recording_options_help[];
+
+/* ---- A recording ---- */
+
+/* Why a recording ended. */
+enum recording_end { END_INTERRUPTED, END_DURATION, END_EXITED };
+
+struct recording {
+	const struct recording_options *options;
+	struct ap_target target;
+	struct ap_session *session;
+	struct ap_period *periods; /* one for each variable that was found */
+	size_t period_count;
+	pid_t tid;		   /* the thread that the probes are attached to */
+	pid_t child;		   /* of run: signals are handed on to it. 0: none */
+	int signals;		   /* signalfd */
+	int64_t start_ns;	   /* Unix time */
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	uint64_t scan_ns;	   /* when the mappings are read again */
+	enum recording_end end;
+	struct ap_progress progress;
+};
+
+/* To be cleared at any time after. */
+void recording_init(struct recording *recording, const struct recording_options *options);
+void recording_clear(struct recording *recording);
+
+/*
+ * Makes this process fit for a recording, after a child has been forked: blocks the signals that
+ * end it, to be read from recording->signals, and raises the limit on open files.
+ */
+int recording_prepare(struct recording *recording, struct ap_error *error);
+
+/* Notes the time. */
+void recording_begin(struct recording *recording);
+
+/*
+ * Looks at the target again: new files are opened, new probes attached, their period set. Also
+ * moves the probes to another thread when theirs has exited. 0 or a negative errno with the error
+ * filled in.
+ */
+int recording_scan(struct recording *recording, struct ap_error *error);
+
+/* The mean bytes between two samples; 0: unknown. */
+uint64_t recording_period(const struct recording *recording);
+
+/* Waits, with progress, until the recording is over: says why in recording->end. */
+int recording_wait(struct recording *recording, struct ap_error *error);
+
+/* Detaches, and writes table and outputs. 0 or a negative errno with the error filled in. */
+int recording_finish(struct recording *recording, struct ap_error *error);
+
+#endif

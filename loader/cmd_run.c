@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/* allocprof run -- COMMAND: starts a command under the allocator and records it. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "units.h"
+
+static const char usage[] =
+	"usage: allocprof run [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
+	"Starts a command with liballocprof.so preloaded and records it to its\n"
+	"end, or for --duration. Ends with the command's exit status.\n";
+
+/* Beside this program (where it was built), or in ../lib (where it is installed). */
+static int library_find(char path[PATH_MAX], struct ap_error *error)
+{
+	static const char *const places[] = {"liballocprof.so", "../lib/liballocprof.so"};
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *folder;
+
+	self[length > 0 ? length : 0] = '\0';
+	folder = dirname(self);
+	for (size_t i = 0; i < 2; i++) {
+		char candidate[PATH_MAX + 32];
+
+		snprintf(candidate, sizeof(candidate), "%s/%s", folder, places[i]);
+		if (realpath(candidate, path))
+			return 0;
+	}
+	ap_error_what(error, AP_EXIT_RUN_FAILURE, "liballocprof.so not found");
+	ap_error_detail(error, "it is neither in %s nor in %s/../lib", folder, folder);
+	ap_error_hint(error, "build it with: make");
+	return -ENOENT;
+}
+
+/* The library as an object of its own: the child has not mapped it yet. */
+static int library_open(
+	const char *path, struct ap_object *object, struct ap_usdt *usdt, struct ap_error *error)
+{
+	int err;
+
+	object->fd = open(path, O_RDONLY | O_CLOEXEC);
+	err = object->fd < 0 ? -errno : ap_usdt_read(object->fd, usdt);
+	if (!err)
+		return 0;
+	ap_error_what(error, AP_EXIT_RUN_FAILURE, "%s has no otel_memory probes", path);
+	ap_error_detail(error, "%s", strerror(-err));
+	ap_error_hint(error, "build it without PROBES=0");
+	return err;
+}
+
+/* The child's status goes to *status once it has ended. */
+static int record(struct recording *recording, char **command, int *status, struct ap_error *error)
+{
+	struct ap_child child = {.go = -1, .failed = -1};
+	struct ap_object object = {.fd = -1};
+	struct ap_target *target = &recording->target;
+	struct ap_usdt usdt;
+	char library[PATH_MAX];
+	bool executed = false;
+	int err = library_find(library, error);
+
+	if (!err)
+		err = library_open(library, &object, &usdt, error);
+	if (err)
+		goto out;
+	err = ap_child_fork(&child, command, library);
+	if (err) {
+		ap_error_what(error, AP_EXIT_RUN_FAILURE, "cannot fork: %s", strerror(-err));
+		goto out;
+	}
+	recording->child = recording->tid = child.pid;
+	err = recording_prepare(recording, error);
+	if (!err)
+		err = ap_target_open(target, child.pid, error);
+	if (!err)
+		err = ap_session_open(
+			&recording->session, child.pid, &recording->options->session, error);
+	if (!err)
+		err = ap_session_attach(recording->session, &object, &usdt, child.pid, error);
+	if (err)
+		goto out;
+	recording_begin(recording);
+	err = ap_child_exec(&child, command[0], error);
+	if (err)
+		goto out;
+	executed = true;
+	ap_target_read_names(target);
+	err = recording_scan(recording, error);
+	if (err == -ESRCH)
+		err = 0;
+	if (!err)
+		err = recording_wait(recording, error);
+	if (!err)
+		err = recording_finish(recording, error);
+out:
+	ap_child_clear(&child);
+	if (child.pid)
+		*status = ap_child_wait(&child);
+	if (!executed)
+		*status = error->status;
+	if (object.fd >= 0)
+		close(object.fd);
+	return err;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct recording_options options = {0};
+	struct ap_error error = {.status = AP_EXIT_RUN_FAILURE};
+	struct recording recording;
+	int status = AP_EXIT_RUN_FAILURE;
+	int err;
+
+	recording_init(&recording, &options);
+	err = recording_options_parse(&options, argc, argv, &error);
+	if (!err && options.help) {
+		printf("%s\n%s", usage, recording_options_help);
+		recording_options_clear(&options);
+		return AP_EXIT_OK;
+	}
+	if (!err && optind == argc) {
+		ap_error_what(&error, AP_EXIT_USAGE, "run needs a command");
+		ap_error_hint(&error, "allocprof run -- COMMAND");
+		err = -EINVAL;
+	}
+	if (err)
+		status = error.status;
+	else
+		err = record(&recording, argv + optind, &status, &error);
+	recording_clear(&recording);
+	recording_options_clear(&options);
+	if (err)
+		ap_error_print(stderr, &error);
+	return status;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "preflight.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/btf.h>
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+
+/* The first line of a small file, without its newline; "" when it cannot be read. */
+static void line_read(const char *path, char *out, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? 0 : read(fd, out, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	out[length > 0 ? length : 0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+}
+
+static uint64_t effective_capabilities(void)
+{
+	uint64_t capabilities = 0;
+	char *line = NULL;
+	size_t room = 0;
+	FILE *status = fopen("/proc/self/status", "re");
+
+	if (!status)
+		return 0;
+	while (getline(&line, &room, status) > 0)
+		if (!strncmp(line, "CapEff:", 7))
+			capabilities = strtoull(line + 7, NULL, 16);
+	free(line);
+	fclose(status);
+	return capabilities;
+}
+
+static bool has_capability(uint64_t set, int capability)
+{
+	return set >> capability & 1;
+}
+
+/* Whether this process is in the first user namespace: in another, capabilities mean little. */
+static bool in_first_user_namespace(void)
+{
+	char line[128];
+	unsigned int inside, outside, count;
+
+	line_read("/proc/self/uid_map", line, sizeof(line));
+	return sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && !inside && !outside &&
+	       count == UINT32_MAX;
+}
+
+static int check_capabilities(struct ap_error *error)
+{
+	uint64_t set = effective_capabilities();
+	char missing[80] = "";
+
+	if (has_capability(set, CAP_SYS_ADMIN) && has_capability(set, CAP_SYS_PTRACE))
+		return 0;
+	if (!has_capability(set, CAP_SYS_ADMIN) && !has_capability(set, CAP_BPF))
+		strcat(missing, ", CAP_BPF");
+	if (!has_capability(set, CAP_SYS_ADMIN) && !has_capability(set, CAP_PERFMON))
+		strcat(missing, ", CAP_PERFMON");
+	if (!has_capability(set, CAP_SYS_PTRACE))
+		strcat(missing, ", CAP_SYS_PTRACE");
+	if (!missing[0])
+		return 0;
+	ap_error_what(
+		error, AP_EXIT_PERMISSION, "no permission to profile: missing %s", missing + 2);
+	ap_error_hint(error, "run allocprof with sudo, or as root");
+	return -EPERM;
+}
+
+int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
+{
+	int err = check_capabilities(error);
+	struct btf *btf;
+
+	if (err)
+		return err;
+	btf = btf__parse(BTF_PATH, NULL);
+	if (!btf) {
+		err = -errno;
+		ap_error_what(error, AP_EXIT_KERNEL,
+			"this kernel does not describe its types (BTF), which the BPF programs "
+			"need");
+		ap_error_detail(error, "%s: %s", BTF_PATH, strerror(-err));
+		ap_error_hint(error,
+			"boot a kernel that has CONFIG_DEBUG_INFO_BTF=y; those of Debian, "
+			"Ubuntu, Fedora and RHEL have it. In a container, mount /sys");
+		return err;
+	}
+	ret->has_preempt_disable =
+		btf__find_by_name_kind(btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0 &&
+		btf__find_by_name_kind(btf, "bpf_preempt_enable", BTF_KIND_FUNC) > 0;
+	btf__free(btf);
+	return 0;
+}
+
+void ap_preflight_explain(struct ap_error *error, int err, const char *what)
+{
+	char line[128];
+	uint64_t set = effective_capabilities();
+
+	if (err == -ENOMEM || err == -E2BIG) {
+		ap_error_what(error, AP_EXIT_FAILURE, "%s: out of memory", what);
+		ap_error_hint(error, "try smaller tables: --max-stacks, --max-live");
+		return;
+	}
+	if (err != -EPERM && err != -EACCES) {
+		bool lacks =
+			err == -EINVAL || err == -ENOSYS || err == -EOPNOTSUPP || err == -ENOTSUP;
+
+		ap_error_what(error, lacks ? AP_EXIT_KERNEL : AP_EXIT_FAILURE, "%s", what);
+		ap_error_detail(error, "%s", strerror(-err));
+		ap_error_hint(error, "see why with -v; Linux 5.10 is the oldest that can work");
+		return;
+	}
+	ap_error_what(error, AP_EXIT_PERMISSION, "%s: permission denied", what);
+	if (!in_first_user_namespace()) {
+		ap_error_detail(
+			error, "this is a user namespace: its root has no rights over the kernel");
+		ap_error_hint(error, "run allocprof on the host");
+		return;
+	}
+	if (!has_capability(set, CAP_SYS_ADMIN)) {
+		ap_error_detail(error, "this kernel asks for CAP_SYS_ADMIN");
+		ap_error_hint(error, "run allocprof with sudo, or as root");
+		return;
+	}
+	line_read("/sys/kernel/security/lockdown", line, sizeof(line));
+	if (strstr(line, "[integrity]") || strstr(line, "[confidentiality]")) {
+		ap_error_detail(error, "the kernel is locked down: %s", line);
+		ap_error_hint(
+			error, "see /sys/kernel/security/lockdown; Secure Boot may have set it");
+		return;
+	}
+	line_read("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line));
+	ap_error_detail(error,
+		"a seccomp filter or a security module refuses it; "
+		"kernel.perf_event_paranoid is %s",
+		line[0] ? line : "unknown");
+	ap_error_hint(error, "in a container: --privileged, or run allocprof on the host");
+}

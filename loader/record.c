@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "symbolize.h"
+
+struct recording {
+	struct ap_profile *profile;
+	struct ap_symbolizer *symbolizer;
+	const struct ap_snapshot *snapshot;
+	const struct ap_mapping_table *table;
+	uint32_t process;
+	struct ap_record_faults *faults;
+};
+
+static int64_t objects_round(uint64_t fixed)
+{
+	return (fixed >> AP_OBJECT_SHIFT) + (fixed >> (AP_OBJECT_SHIFT - 1) & 1);
+}
+
+/* Counters are unsigned and add up modulo 2^64; a hostile target can make more freed than
+ * allocated, by a pointer allocated twice. */
+static void site_values(
+	struct recording *recording, const struct ap_site *site, int64_t value[AP_VALUES])
+{
+	int64_t live_objects =
+		objects_round(site->allocated.objects) - objects_round(site->freed.objects);
+	int64_t live_bytes = site->allocated.weight - site->freed.weight;
+
+	if (live_bytes < 0 || live_objects < 0) {
+		recording->faults->negative++;
+		live_bytes = live_objects = 0;
+	}
+	value[AP_ALLOC_OBJECTS] = objects_round(site->allocated.objects);
+	value[AP_ALLOC_SPACE] = site->allocated.weight;
+	value[AP_INUSE_OBJECTS] = live_objects;
+	value[AP_INUSE_SPACE] = live_bytes;
+}
+
+static int sample_add(struct recording *recording, const uint32_t *location, uint32_t depth,
+	const int64_t value[AP_VALUES])
+{
+	int index = ap_profile_add_sample(recording->profile, location, depth, value);
+
+	return index < 0 ? index : 0;
+}
+
+/* Under one name in brackets instead of a stack. */
+static int named_add(struct recording *recording, const char *name, const int64_t value[AP_VALUES])
+{
+	uint32_t location;
+	char bracketed[64];
+	int index;
+
+	snprintf(bracketed, sizeof(bracketed), "[%s]", name);
+	index = ap_profile_reserved(recording->profile, bracketed);
+	if (index < 0)
+		return index;
+	location = index;
+	return sample_add(recording, &location, 1, value);
+}
+
+static int reserved_add(struct recording *recording, const char *name, const struct ap_site *site)
+{
+	int64_t value[AP_VALUES];
+
+	if (!site->allocated.samples)
+		return 0;
+	site_values(recording, site, value);
+	return named_add(recording, name, value);
+}
+
+/* The first frame is where the thread is; the others are addresses to return to. */
+static int frame_location(
+	const struct recording *recording, const struct ap_stack *stack, uint32_t index)
+{
+	bool is_return = index > 0;
+	uint64_t address = stack->frame[index];
+	const struct ap_mapping *mapping =
+		ap_mapping_find(recording->table, address - (is_return && address));
+
+	return ap_symbolize_location(
+		recording->symbolizer, recording->profile, mapping, address, is_return);
+}
+
+static int site_add(
+	struct recording *recording, const struct ap_site_key *key, const struct ap_site *site)
+{
+	const struct ap_stack *stack = ap_snapshot_stack(recording->snapshot, key->stack);
+	uint32_t locations[AP_FRAMES + 1];
+	uint32_t depth = 0;
+	int64_t value[AP_VALUES];
+	char name[64];
+	int index;
+
+	if (!stack || stack->depth > AP_FRAMES || key->zero || key->process != recording->process) {
+		recording->faults->sites++;
+		return reserved_add(recording, "damaged key", site);
+	}
+	for (; depth < stack->depth; depth++) {
+		index = frame_location(recording, stack, depth);
+		if (index < 0)
+			return index;
+		locations[depth] = index;
+	}
+	if (stack->end != AP_END_START) {
+		snprintf(name, sizeof(name), "[truncated: %s]", ap_end_name(stack->end));
+		index = ap_profile_reserved(recording->profile, name);
+		if (index < 0)
+			return index;
+		locations[depth++] = index;
+	}
+	site_values(recording, site, value);
+	return sample_add(recording, locations, depth, value);
+}
+
+static int losses_add(struct recording *recording)
+{
+	int err = 0;
+
+	for (int i = 0; i < AP_LOSSES && !err; i++) {
+		struct ap_site loss = recording->snapshot->losses[i];
+
+		/* Allocated under its own stack already; only what is live stands here. */
+		if (i != AP_LOSS_LIVE_FULL) {
+			err = reserved_add(recording, ap_loss_name(i), &loss);
+		} else if (loss.allocated.samples) {
+			int64_t value[AP_VALUES] = {
+				[AP_INUSE_OBJECTS] = objects_round(loss.allocated.objects),
+				[AP_INUSE_SPACE] = loss.allocated.weight,
+			};
+
+			err = named_add(recording, ap_loss_name(i), value);
+		}
+	}
+	return err;
+}
+
+static void counters_sum(struct ap_counters *sum, const struct ap_counters *more)
+{
+	sum->samples += more->samples;
+	sum->objects += more->objects;
+	sum->bytes += more->bytes;
+	sum->weight += more->weight;
+}
+
+/* The equations of abi.h. */
+static bool sums_differ(const struct ap_snapshot *snapshot)
+{
+	struct ap_counters allocated = {0}, freed = {0};
+	struct ap_counters freed_total = snapshot->totals.freed;
+
+	for (size_t i = 0; i < snapshot->site_count; i++) {
+		counters_sum(&allocated, &snapshot->sites[i].allocated);
+		counters_sum(&freed, &snapshot->sites[i].freed);
+	}
+	for (int i = 0; i < AP_LOSSES; i++) {
+		if (i != AP_LOSS_LIVE_FULL)
+			counters_sum(&allocated, &snapshot->losses[i].allocated);
+		counters_sum(&freed, &snapshot->losses[i].freed);
+	}
+	counters_sum(&freed_total, &snapshot->losses[AP_LOSS_LIVE_FULL].allocated);
+	return memcmp(&allocated, &snapshot->totals.allocated, sizeof(allocated)) ||
+	       memcmp(&freed, &freed_total, sizeof(freed));
+}
+
+uint64_t ap_record_lost(const struct ap_snapshot *snapshot)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < AP_LOSSES; i++)
+		lost += snapshot->losses[i].allocated.samples;
+	return lost;
+}
+
+int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
+	const struct ap_mapping_table *table, pid_t pid, struct ap_record_faults *faults)
+{
+	struct recording recording = {
+		.profile = profile,
+		.symbolizer = ap_symbolizer_new(),
+		.snapshot = snapshot,
+		.table = table,
+		.process = pid,
+		.faults = faults,
+	};
+	int err = recording.symbolizer ? 0 : -ENOMEM;
+
+	memset(faults, 0, sizeof(*faults));
+	faults->sums_differ = sums_differ(snapshot);
+	for (size_t i = 0; i < snapshot->site_count && !err; i++)
+		err = site_add(&recording, &snapshot->site_keys[i], &snapshot->sites[i]);
+	if (!err)
+		err = losses_add(&recording);
+	ap_symbolizer_free(recording.symbolizer);
+	profile->info.samples = snapshot->totals.allocated.samples;
+	profile->info.frees = snapshot->totals.freed.samples;
+	profile->info.lost = ap_record_lost(snapshot);
+	profile->info.whole_stacks = snapshot->totals.ends[AP_END_START];
+	return err;
+}

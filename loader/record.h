@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* From the kernel's counters to a profile: every site becomes a sample, every loss too. */
+#ifndef ALLOCPROF_RECORD_H
+#define ALLOCPROF_RECORD_H
+
+#include "mapping.h"
+#include "profile.h"
+#include "snapshot.h"
+
+/* What went wrong on the way, beside the losses that the programs have counted. */
+struct ap_record_faults {
+	uint64_t sites;	   /* with a key that no program writes: filed as "[damaged key]" */
+	uint64_t negative; /* sites with more freed than allocated: shown as nothing live */
+	bool sums_differ;  /* the sites do not add up to the totals */
+};
+
+/*
+ * Symbolizes and files everything of a snapshot of process pid, under its mappings. Sets the numbers of
+ * profile->info that follow from the snapshot. 0 or -ENOMEM.
+ */
+int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
+	const struct ap_mapping_table *table, pid_t pid, struct ap_record_faults *faults);
+
+/* The samples of a snapshot that are not under their own stack. */
+uint64_t ap_record_lost(const struct ap_snapshot *snapshot);
+
+#endif

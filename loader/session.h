@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The BPF side of a recording: programs and maps loaded, probes attached, counters read. All of it
+ * hangs on file descriptors of this process: when it dies, however it dies, the kernel takes the
+ * probes out, lowers the semaphores and frees the maps.
+ */
+#ifndef ALLOCPROF_SESSION_H
+#define ALLOCPROF_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <allocprof/abi.h>
+
+#include "error.h"
+#include "snapshot.h"
+#include "target.h"
+
+struct ap_session_options {
+	uint32_t max_stacks; /* 1 KiB of kernel memory each */
+	uint32_t max_live;   /* sampled blocks that are followed until their free */
+	uint32_t max_inside; /* threads inside the probe at one moment */
+	uint64_t hash_mask;  /* of stack hashes; fewer bits force collisions */
+	/* Gets libbpf's messages, whole lines; NULL: they are dropped. */
+	void (*log)(const char *text);
+};
+
+#define AP_SESSION_DEFAULTS                                                                   \
+	{                                                                                     \
+		.max_stacks = 16384, .max_live = 65536, .max_inside = 512, .hash_mask = ~0ULL \
+	}
+
+struct ap_session;
+
+/* Loads the programs. 0 and *ret, or a negative errno with the error filled in. */
+int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_options *options,
+	struct ap_error *error);
+
+/*
+ * Attaches to the probes of a file on behalf of a thread, which stands for its whole process,
+ * threads to come included; before the file is mapped, too. The same file on behalf of another
+ * thread replaces the first attachment. 0, or a negative errno with the error filled in, when
+ * nothing has changed.
+ */
+int ap_session_attach(struct ap_session *session, const struct ap_object *object,
+	const struct ap_usdt *usdt, pid_t tid, struct ap_error *error);
+
+/*
+ * Takes the probes out and waits until no program runs any more: the sums are exact then.
+ * -ETIMEDOUT: a thread still stands in a program after some seconds.
+ */
+int ap_session_detach(struct ap_session *session);
+
+/* The totals by now. 0 or a negative errno. */
+int ap_session_totals(const struct ap_session *session, struct ap_totals *ret);
+
+/* The reserved sites by now, by enum ap_loss. 0 or a negative errno. */
+int ap_session_losses(const struct ap_session *session, struct ap_site ret[AP_LOSSES]);
+
+/* Everything by now. 0 or a negative errno. Cleared with ap_snapshot_clear(). */
+int ap_session_snapshot(const struct ap_session *session, struct ap_snapshot *ret);
+
+void ap_session_close(struct ap_session *session); /* NULL is fine */
+
+#endif

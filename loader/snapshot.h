@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel maps at one moment, in memory. Differences of two snapshots are what happened between
+ * them: every counter only grows.
+ */
+#ifndef ALLOCPROF_SNAPSHOT_H
+#define ALLOCPROF_SNAPSHOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <allocprof/abi.h>
+
+struct ap_snapshot {
+	struct ap_totals totals;
+	struct ap_site losses[AP_LOSSES];
+	/* Parallel arrays; stacks sorted by id, sites by stack id. */
+	struct ap_site_key *site_keys;
+	struct ap_site *sites;
+	size_t site_count;
+	uint64_t *stack_ids;
+	struct ap_stack *stacks;
+	size_t stack_count;
+};
+
+/* The descriptors of the maps that a snapshot reads. */
+struct ap_snapshot_maps {
+	int totals, losses, sites, stacks;
+};
+
+/* 0 or a negative errno; *ret is empty then. */
+int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *maps);
+
+/* NULL: no stack has this id. */
+const struct ap_stack *ap_snapshot_stack(const struct ap_snapshot *snapshot, uint64_t id);
+
+void ap_snapshot_clear(struct ap_snapshot *snapshot);
+
+/* What to say of a loss and of a stack's end: "stack map full". */
+const char *ap_loss_name(enum ap_loss loss);
+const char *ap_end_name(enum ap_end end);
+
+#endif

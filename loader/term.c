@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "term.h"
+
+#include <unistd.h>
+
+#define TERMINAL_EVERY_NS (AP_PROGRESS_TICK_MS * 1000000ULL)
+#define FILE_EVERY_NS	  (10 * 1000000000ULL)
+
+void ap_progress_start(struct ap_progress *progress, FILE *out, bool quiet, uint64_t now_ns)
+{
+	*progress = (struct ap_progress){.out = out, .quiet = quiet};
+	progress->terminal = isatty(fileno(out));
+	progress->next_ns = now_ns + (progress->terminal ? 0 : FILE_EVERY_NS);
+}
+
+bool ap_progress_due(const struct ap_progress *progress, uint64_t now_ns)
+{
+	return !progress->quiet && now_ns >= progress->next_ns;
+}
+
+void ap_progress_line(struct ap_progress *progress, uint64_t now_ns, const char *text)
+{
+	if (progress->quiet)
+		return;
+	/* Back to the start, the text, and clear what an older, longer line has left. */
+	if (progress->terminal)
+		fprintf(progress->out, "\r%s\033[K", text);
+	else
+		fprintf(progress->out, "%s\n", text);
+	fflush(progress->out);
+	progress->drawn = progress->terminal;
+	progress->next_ns = now_ns + (progress->terminal ? TERMINAL_EVERY_NS : FILE_EVERY_NS);
+}
+
+void ap_progress_end(struct ap_progress *progress)
+{
+	if (progress->drawn)
+		fputc('\n', progress->out);
+	progress->drawn = false;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Speaks the probe contract itself, with samples that are known exactly, so that a recording can
+ * be compared to the byte.
+ *
+ * Thread t calls down a path of its own, left() or right() by the bits of t, and there fires
+ * `rounds` allocations of size_of(t) bytes and frees all but `keep` of them. It starts when both
+ * semaphores are up. Then the program prints what a recording must hold, as folded stacks from
+ * path() on, "done", and waits: for the semaphores to fall ("fallen"), and with --attaches N for
+ * the next attach; at last for the end of its standard input.
+ *
+ *   --threads N      threads (1)             --rounds N     allocations of each (100)
+ *   --keep N         never freed (10)        --levels N     length of the paths (6)
+ *   --deeper N       frames more, so that the stack is cut (0)
+ *   --sleepers N     of the threads, those that are asleep when the attach comes (0)
+ *   --strays N       frees of blocks that nobody has seen allocated, of each thread (0)
+ *   --repeats N      allocations of a pointer again without its free, of each thread (0)
+ *   --attaches N     recordings to serve (1)
+ *   --leave          the main thread exits and the others go on
+ *   --endless        go on firing until killed
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <allocprof/probe.h>
+
+#define THREADS_MAX 64
+
+AP_SEMAPHORE volatile uint16_t alloc_semaphore;
+AP_SEMAPHORE volatile uint16_t free_semaphore;
+
+uint64_t allocprof_sample_period = AP_PERIOD_DEFAULT;
+
+static unsigned long threads = 1, rounds = 100, keep = 10, levels = 6, deeper, sleepers, strays;
+static unsigned long repeats, attaches = 1;
+static bool leave, endless;
+
+/* Which recording the threads may fire for, and how many of them have. */
+static atomic_ulong opened, finished;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t woken = PTHREAD_COND_INITIALIZER;
+
+static __attribute__((noinline)) void fire_alloc(uint64_t pointer, uint64_t size, uint64_t weight)
+{
+	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
+	register uint64_t arg1 __asm__(AP_ARG1) = size;
+	register uint64_t arg2 __asm__(AP_ARG2) = weight;
+
+	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "alloc_semaphore", AP_ARGS3)
+			 :
+			 : "r"(arg0), "r"(arg1), "r"(arg2)
+			 : "memory");
+}
+
+static __attribute__((noinline)) void fire_free(uint64_t pointer)
+{
+	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
+
+	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_FREE, "free_semaphore", AP_ARGS1)
+			 :
+			 : "r"(arg0)
+			 : "memory");
+}
+
+/* Different for each thread, no multiple of one another, and weights that sizes divide. */
+static uint64_t size_of(unsigned long thread)
+{
+	return 1009 + 2 * thread;
+}
+
+static uint64_t weight_of(unsigned long thread)
+{
+	return size_of(thread) * (7 + thread);
+}
+
+static void pause_shortly(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static __attribute__((noinline)) void fire(unsigned long thread, unsigned long attach)
+{
+	uint64_t base = 0x100000000000 + (thread << 32) + (attach << 24 << 4);
+
+	for (unsigned long i = 0; i < strays; i++)
+		fire_free(base + 0x800000000 + i);
+	for (unsigned long i = 0; i < rounds; i++) {
+		fire_alloc(base + i * 16, size_of(thread), weight_of(thread));
+		if (i >= keep)
+			fire_free(base + (i - keep) * 16);
+	}
+	/* The blocks that stayed once more: the first ones count as freed then. */
+	for (unsigned long i = 0; i < repeats; i++)
+		fire_alloc(base + (rounds - keep + i) * 16, size_of(thread), weight_of(thread));
+	while (endless) {
+		fire_alloc(base, size_of(thread), weight_of(thread));
+		fire_free(base);
+		pause_shortly();
+	}
+}
+
+static void right(unsigned long thread, unsigned long attach, unsigned long level);
+
+static __attribute__((noinline)) void left(
+	unsigned long thread, unsigned long attach, unsigned long level)
+{
+	if (level == levels)
+		fire(thread, attach);
+	else if (thread >> level & 1)
+		right(thread, attach, level + 1);
+	else
+		left(thread, attach, level + 1);
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void right(
+	unsigned long thread, unsigned long attach, unsigned long level)
+{
+	if (level == levels)
+		fire(thread, attach);
+	else if (thread >> level & 1)
+		right(thread, attach, level + 1);
+	else
+		left(thread, attach, level + 1);
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void path(unsigned long thread, unsigned long attach)
+{
+	if (thread & 1)
+		right(thread, attach, 1);
+	else
+		left(thread, attach, 1);
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void descend(
+	unsigned long thread, unsigned long attach, unsigned long depth)
+{
+	if (depth)
+		descend(thread, attach, depth - 1);
+	else
+		path(thread, attach);
+	__asm__ volatile("");
+}
+
+static void *worker(void *argument)
+{
+	unsigned long thread = (uintptr_t)argument;
+
+	for (unsigned long attach = 1; attach <= attaches; attach++) {
+		if (thread < sleepers) {
+			pthread_mutex_lock(&lock);
+			while (opened < attach)
+				pthread_cond_wait(&woken, &lock);
+			pthread_mutex_unlock(&lock);
+		}
+		while (opened < attach)
+			sched_yield();
+		descend(thread, attach, deeper);
+		finished++;
+		/* The next one begins only when all have done this one. */
+		while (finished < attach * threads && attach < attaches)
+			pause_shortly();
+	}
+	/* Alive until the end: which threads there are must not depend on who is faster. */
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void expect(void)
+{
+	for (unsigned long t = 0; t < threads; t++) {
+		uint64_t objects = weight_of(t) / size_of(t);
+
+		for (int kind = 0; kind < 2; kind++) {
+			uint64_t count = kind ? keep : rounds + repeats;
+
+			printf("%s path", kind ? "live" : "allocated");
+			for (unsigned long level = 0; level < levels; level++)
+				printf(";%s", t >> level & 1 ? "right" : "left");
+			printf(";fire %" PRIu64 " %" PRIu64 "\n", count * weight_of(t),
+				count * objects);
+		}
+	}
+}
+
+static void *conductor(void *unused)
+{
+	char byte;
+
+	for (unsigned long attach = 1; attach <= attaches; attach++) {
+		while (!alloc_semaphore || !free_semaphore)
+			pause_shortly();
+		printf("raised %u %u\n", alloc_semaphore, free_semaphore);
+		pthread_mutex_lock(&lock);
+		opened = attach;
+		pthread_cond_broadcast(&woken);
+		pthread_mutex_unlock(&lock);
+		while (finished < attach * threads)
+			pause_shortly();
+		printf("done %lu\n", attach);
+		while (alloc_semaphore || free_semaphore)
+			pause_shortly();
+		printf("fallen %lu\n", attach);
+	}
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {{"threads", required_argument, NULL, 't'},
+		{"rounds", required_argument, NULL, 'r'}, {"keep", required_argument, NULL, 'k'},
+		{"levels", required_argument, NULL, 'l'}, {"deeper", required_argument, NULL, 'd'},
+		{"sleepers", required_argument, NULL, 's'},
+		{"strays", required_argument, NULL, 'y'}, {"repeats", required_argument, NULL, 'p'},
+		{"attaches", required_argument, NULL, 'a'}, {"leave", no_argument, NULL, 'e'},
+		{"endless", no_argument, NULL, 'n'}, {NULL, 0, NULL, 0}};
+	pthread_t id;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		unsigned long number = optarg ? strtoul(optarg, NULL, 0) : 0;
+
+		switch (option) {
+		case 't':
+			threads = number;
+			break;
+		case 'r':
+			rounds = number;
+			break;
+		case 'k':
+			keep = number;
+			break;
+		case 'l':
+			levels = number;
+			break;
+		case 'd':
+			deeper = number;
+			break;
+		case 's':
+			sleepers = number;
+			break;
+		case 'y':
+			strays = number;
+			break;
+		case 'p':
+			repeats = number;
+			break;
+		case 'a':
+			attaches = number;
+			break;
+		case 'e':
+			leave = true;
+			break;
+		case 'n':
+			endless = true;
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (!threads || threads > THREADS_MAX || keep > rounds || repeats > keep || !levels)
+		return 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	expect();
+	printf("semaphores %zu %zu\n", (size_t)&alloc_semaphore, (size_t)&free_semaphore);
+	for (unsigned long t = 0; t < threads; t++)
+		if (pthread_create(&id, NULL, worker, (void *)(uintptr_t)t))
+			return 1;
+	if (pthread_create(&id, NULL, conductor, NULL))
+		return 1;
+	printf("ready\n");
+	if (leave)
+		pthread_exit(NULL);
+	pthread_join(id, NULL);
+	return 0;
+}
