@@ -53,6 +53,7 @@ embed_hdr  := $(embedded:%=$(O)/%.h)
 
 unit_tests  := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 alloc_tests := $(patsubst %.c,$(O)/%,$(wildcard tests/alloc/test_*.c))
+pages       := $(patsubst %.c,$(O)/%,$(wildcard tests/browser/*.c))
 programs    := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
                $(patsubst %.cc,$(O)/%,$(wildcard tests/programs/*.cc))
 benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
@@ -131,6 +132,12 @@ $(O)/tests/unit/%: tests/unit/%.c $(loader_lib) $(proto_obj)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) -lcmocka $(LOADER_LIBS)
 
+# What writes the pages that the browser tests open.
+$(O)/tests/browser/%: tests/browser/%.c $(loader_lib) $(proto_obj)
+	$(call msg,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) $(LOADER_LIBS) -lm
+
 $(O)/tests/alloc/%: tests/alloc/%.c $(O)/liballocprof.a
 	$(call msg,TEST,$@)
 	@mkdir -p $(@D)
@@ -164,14 +171,14 @@ demo:  ## profile a live redis-server: installs, builds, attaches, prints where 
 
 check:  ## install what the tests need, build, run every test
 	$(Q).ci/deps build check
-	$(Q)$(MAKE) --no-print-directory all $(unit_tests) $(alloc_tests) $(programs)
+	$(Q)$(MAKE) --no-print-directory all $(unit_tests) $(alloc_tests) $(programs) $(pages)
 	$(Q)O=$(O) tests/run.sh unit alloc integration
 
 check-unit: all $(unit_tests)  ## the loader's unit tests alone
 	$(Q)O=$(O) tests/run.sh unit
 check-alloc: alloc $(alloc_tests) $(programs)  ## the allocator's tests alone
 	$(Q)O=$(O) tests/run.sh alloc
-check-integration: all $(programs)  ## whole programs, as root
+check-integration: all $(programs) $(pages)  ## whole programs, as root
 	$(Q)O=$(O) tests/run.sh integration
 
 install: all  ## install under $(DESTDIR)$(PREFIX)
