@@ -194,6 +194,9 @@ int ap_format_text_write(
 	if (!err) {
 		if (sites.count)
 			qsort(sites.sites, sites.count, sizeof(*sites.sites), site_compare);
+		/* What has not changed stands at the end of a difference. */
+		while (sites.count && !sites.sites[sites.count - 1].value)
+			sites.count--;
 		total_write(out, profile, options);
 		sites_write(out, profile, options, &sites);
 		if (fflush(out) || ferror(out))
