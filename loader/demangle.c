@@ -51,6 +51,17 @@ static bool is_mangled(const char *name)
 	       strncmp(name, "_GLOBAL_", 8) == 0;
 }
 
+static bool demangle(struct sink *sink, const char *mangled, int options)
+{
+	if (setjmp(sink->too_long))
+		return false;
+	/* Rust first: its legacy names are valid C++ names too. */
+	if (rust_demangle_callback(mangled, options, sink_put, sink) && sink->used)
+		return true;
+	sink->used = 0;
+	return cplus_demangle_v3_callback(mangled, options, sink_put, sink) && sink->used;
+}
+
 char *ap_demangle(const char *mangled)
 {
 	size_t length = strnlen(mangled, NAME_MAX_MANGLED + 1);
@@ -61,15 +72,7 @@ char *ap_demangle(const char *mangled)
 		return NULL;
 	if (length > NAME_MAX_DEFAULT)
 		options |= DMGL_NO_RECURSE_LIMIT;
-	if (setjmp(sink.too_long)) {
-		free(sink.text);
-		return NULL;
-	}
-	/* Rust first: its legacy names are valid C++ names too. */
-	if (rust_demangle_callback(mangled, options, sink_put, &sink) && sink.used)
-		return sink.text;
-	sink.used = 0;
-	if (cplus_demangle_v3_callback(mangled, options, sink_put, &sink) && sink.used)
+	if (demangle(&sink, mangled, options))
 		return sink.text;
 	free(sink.text);
 	return NULL;

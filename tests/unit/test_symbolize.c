@@ -181,7 +181,7 @@ static void return_address_at_a_function_s_end(void **state)
 static void dynamic_symbols_of_a_stripped_library(void **state)
 {
 	struct fixture *fixture = *state;
-	uint64_t address = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "qsort_r");
+	uint64_t address = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "hcreate_r");
 	struct ap_mapping *libc = ap_mapping_find(&fixture->table, address);
 	const struct ap_symbol *symbols;
 	int count;
@@ -189,7 +189,7 @@ static void dynamic_symbols_of_a_stripped_library(void **state)
 	assert_non_null(libc);
 	count = ap_symbolize(fixture->symbolizer, libc, address + 1, false, &symbols);
 	assert_true(count >= 1);
-	assert_string_equal(symbols[count - 1].name, "qsort_r");
+	assert_string_equal(symbols[count - 1].name, "hcreate_r");
 }
 
 static void without_debug_information(void **state)
