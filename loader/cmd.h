@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "format.h"
+#include "mmap_watch.h"
 #include "period.h"
 #include "session.h"
 #include "target.h"
@@ -65,12 +66,13 @@ struct recording {
 	struct ap_session *session;
 	struct ap_period *periods; /* one for each variable that was found */
 	size_t period_count;
-	pid_t tid;		   /* the thread that the probes are attached to */
-	pid_t child;		   /* of run: signals are handed on to it. 0: none */
-	int signals;		   /* signalfd */
-	int64_t start_ns;	   /* Unix time */
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
-	uint64_t scan_ns;	   /* when the mappings are read again */
+	pid_t tid;		    /* the thread that the probes are attached to */
+	struct ap_mmap_watch watch; /* of run, to see what a short-lived child maps */
+	pid_t child;		    /* of run: signals are handed on to it. 0: none */
+	int signals;		    /* signalfd */
+	int64_t start_ns;	    /* Unix time */
+	uint64_t begin_ns, end_ns;  /* CLOCK_MONOTONIC */
+	uint64_t scan_ns;	    /* when the mappings are read again */
 	enum recording_end end;
 	struct ap_progress progress;
 };
@@ -100,6 +102,9 @@ uint64_t recording_period(const struct recording *recording);
 
 /* Waits, with progress, until the recording is over: says why in recording->end. */
 int recording_wait(struct recording *recording, struct ap_error *error);
+
+/* Hands signals on to the child until it has exited. 0 or a negative errno. */
+int recording_forward(struct recording *recording);
 
 /* Detaches, and writes table and outputs. 0 or a negative errno with the error filled in. */
 int recording_finish(struct recording *recording, struct ap_error *error);

@@ -37,6 +37,7 @@ void recording_init(struct recording *recording, const struct recording_options 
 		.options = options,
 		.target = {.pidfd = -1},
 		.signals = -1,
+		.watch = AP_MMAP_WATCH_NONE,
 	};
 }
 
@@ -45,6 +46,7 @@ void recording_clear(struct recording *recording)
 	for (size_t i = 0; i < recording->period_count; i++)
 		ap_period_close(&recording->periods[i]);
 	free(recording->periods);
+	ap_mmap_watch_close(&recording->watch);
 	ap_session_close(recording->session);
 	ap_target_clear(&recording->target);
 	if (recording->signals >= 0)
@@ -127,12 +129,20 @@ static int period_take(struct recording *recording, uint64_t address, struct ap_
 
 uint64_t recording_period(const struct recording *recording)
 {
+	/* A child of run may be gone before its period could be read. */
 	if (!recording->period_count)
-		return 0;
+		return recording->child ? AP_PERIOD_DEFAULT : 0;
 	return recording->periods[0].now ? recording->periods[0].now : AP_PERIOD_DEFAULT;
 }
 
-int recording_scan(struct recording *recording, struct ap_error *error)
+static bool has_exited(const struct recording *recording)
+{
+	struct pollfd exited = {.fd = recording->target.pidfd, .events = POLLIN};
+
+	return poll(&exited, 1, 0) > 0;
+}
+
+static int scan(struct recording *recording, struct ap_error *error)
 {
 	struct ap_target *target = &recording->target;
 	pid_t tid = ap_target_live_thread(target);
@@ -163,8 +173,16 @@ int recording_scan(struct recording *recording, struct ap_error *error)
 		if (err)
 			return err;
 	}
-	recording->scan_ns = clock_ns(CLOCK_MONOTONIC) + SECOND_NS;
 	return 0;
+}
+
+int recording_scan(struct recording *recording, struct ap_error *error)
+{
+	int err = scan(recording, error);
+
+	recording->scan_ns = clock_ns(CLOCK_MONOTONIC) + SECOND_NS;
+	/* Whatever failed then failed because of that. */
+	return err && has_exited(recording) ? -ESRCH : err;
 }
 
 /* Reads what signals have come. Returns whether the recording is to end. */
@@ -209,6 +227,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 	struct pollfd polled[] = {
 		{.fd = recording->target.pidfd, .events = POLLIN},
 		{.fd = recording->signals, .events = POLLIN},
+		{.fd = recording->watch.ready, .events = POLLIN},
 	};
 	uint64_t now = recording->begin_ns;
 	uint64_t stop = recording->options->duration_ns;
@@ -224,11 +243,18 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 		}
 		if (stop && (stop - (now - recording->begin_ns)) / 1000000 < (uint64_t)timeout)
 			timeout = (stop - (now - recording->begin_ns)) / 1000000 + 1;
-		if (poll(polled, 2, timeout) < 0 && errno != EINTR) {
+		if (poll(polled, 3, timeout) < 0 && errno != EINTR) {
 			ap_error_what(error, AP_EXIT_FAILURE, "poll: %s", strerror(errno));
 			return -EIO;
 		}
 		now = clock_ns(CLOCK_MONOTONIC);
+		if (polled[2].revents) {
+			ap_mmap_watch_read(
+				&recording->watch, recording->target.pid, &recording->target.table);
+			/* The library may just have come: its period is to be set at once. */
+			if (!recording->period_count)
+				recording->scan_ns = now;
+		}
 		if (polled[0].revents) {
 			recording->end = END_EXITED;
 			break;
@@ -247,6 +273,21 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			progress_show(recording, now);
 	}
 	ap_progress_end(&recording->progress);
+	return 0;
+}
+
+int recording_forward(struct recording *recording)
+{
+	struct pollfd polled[] = {
+		{.fd = recording->target.pidfd, .events = POLLIN},
+		{.fd = recording->signals, .events = POLLIN},
+	};
+
+	do {
+		if (poll(polled, 2, -1) < 0 && errno != EINTR)
+			return -errno;
+		signals_take(recording);
+	} while (!polled[0].revents);
 	return 0;
 }
 
@@ -424,6 +465,12 @@ static void no_samples(const struct recording *recording, const struct ap_snapsh
 		"%llu frees of older blocks were seen",
 		recording->target.pid, recording->target.comm, size,
 		snapshot->totals.frees_unknown);
+	if (recording->child && !recording->target.probed_count) {
+		ap_error_detail(error, "%s did not load liballocprof.so", recording->target.comm);
+		ap_error_hint(error, "static and setuid programs ignore LD_PRELOAD; "
+				     "link with liballocprof.a instead");
+		return;
+	}
 	ap_error_hint(error, "record for longer, or sample more often: --period 16K");
 }
 
@@ -438,8 +485,10 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	/* What was loaded since the last look is still there to be seen. */
 	if (recording->end != END_EXITED)
 		ap_target_scan(&recording->target, error);
-	err = ap_session_detach(recording->session);
+	ap_mmap_watch_read(&recording->watch, recording->target.pid, &recording->target.table);
+	ap_target_search(&recording->target, error);
 	recording->end_ns = clock_ns(CLOCK_MONOTONIC);
+	err = ap_session_detach(recording->session);
 	for (size_t i = 0; i < recording->period_count; i++)
 		ap_period_close(&recording->periods[i]);
 	if (err == -ETIMEDOUT)

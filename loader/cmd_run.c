@@ -90,6 +90,8 @@ static int record(struct recording *recording, char **command, int *status, stru
 		err = ap_session_attach(recording->session, &object, &usdt, child.pid, error);
 	if (err)
 		goto out;
+	/* Without it the mappings are looked at every now and then: good enough for most. */
+	ap_mmap_watch_open(&recording->watch, child.pid);
 	recording_begin(recording);
 	err = ap_child_exec(&child, command[0], error);
 	if (err)
@@ -103,6 +105,7 @@ static int record(struct recording *recording, char **command, int *status, stru
 		err = recording_wait(recording, error);
 	if (!err)
 		err = recording_finish(recording, error);
+	recording_forward(recording);
 out:
 	ap_child_clear(&child);
 	if (child.pid)

@@ -74,10 +74,10 @@ static size_t open_files_max(void)
 
 /*
  * The file behind a path, when it is a regular file with that inode. Looked at before it is opened:
- * opening what a target has put there, a device or a pipe, can do things. The device is not
+ * opening what a target has put there, a device or a pipe, can do things. A device of 0 is not
  * compared: overlay and btrfs show another one in maps than in stat.
  */
-static int file_open(const char *path, uint64_t inode)
+static int file_open(const char *path, uint64_t inode, uint64_t device)
 {
 	char link[64];
 	struct stat status;
@@ -86,7 +86,8 @@ static int file_open(const char *path, uint64_t inode)
 
 	if (handle < 0)
 		return -1;
-	if (!fstat(handle, &status) && S_ISREG(status.st_mode) && status.st_ino == inode) {
+	if (!fstat(handle, &status) && S_ISREG(status.st_mode) && status.st_ino == inode &&
+		(!device || status.st_dev == device)) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
 		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	}
@@ -103,15 +104,18 @@ static int object_open(pid_t pid, const struct ap_maps_line *line, const char *p
 	if (asprintf(&name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, line->start,
 		    line->end) < 0)
 		return -1;
-	fd = file_open(name, line->inode);
+	fd = file_open(name, line->inode, 0);
 	free(name);
 	if (fd >= 0)
 		return fd;
 	if (asprintf(&name, "/proc/%d/root%s", pid, path) < 0)
 		return -1;
-	fd = file_open(name, line->inode);
+	fd = file_open(name, line->inode, 0);
 	free(name);
-	return fd;
+	if (fd >= 0)
+		return fd;
+	/* A process that has exited meanwhile has no root; most had ours. */
+	return file_open(path, line->inode, line->device);
 }
 
 static struct ap_object *object_add(struct ap_mapping_table *table, const struct ap_maps_line *line)
@@ -187,24 +191,54 @@ static int mapping_add(
 	return 0;
 }
 
-/* The id of the mapping among those that the last reading saw, from *at on; -1: it is new. */
+static bool mapping_is(const struct ap_mapping *mapping, const struct ap_maps_line *line)
+{
+	const struct ap_object *object = mapping->object;
+
+	return mapping->start == line->start && mapping->end == line->end &&
+	       mapping->offset == line->offset &&
+	       (object ? object->inode == line->inode && object->device == line->device
+		       : !line->inode);
+}
+
+/* The id of the mapping among those that the last reading saw, from *at on; -1: not there. */
 static int64_t current_find(
 	const struct ap_mapping_table *table, size_t *at, const struct ap_maps_line *line)
 {
 	for (; *at < table->current_count; (*at)++) {
 		const struct ap_mapping *mapping = table->mappings[table->current[*at]];
-		const struct ap_object *object = mapping->object;
 
-		if (mapping->start < line->start)
-			continue;
-		if (mapping->start == line->start && mapping->end == line->end &&
-			mapping->offset == line->offset &&
-			(object ? object->inode == line->inode && object->device == line->device
-				: !line->inode))
-			return mapping->id;
-		break;
+		if (mapping->start >= line->start)
+			return mapping_is(mapping, line) ? (int64_t)mapping->id : -1;
 	}
 	return -1;
+}
+
+/* The id of the mapping, new or known from ap_mapping_table_add(), or a negative errno. */
+static int64_t mapping_get(struct ap_mapping_table *table, const struct ap_maps_line *line)
+{
+	const struct ap_mapping *known = ap_mapping_find(table, line->start);
+	struct ap_object *object = NULL;
+	int err;
+
+	if (known && mapping_is(known, line))
+		return known->id;
+	if (line->inode) {
+		object = object_add(table, line);
+		if (!object)
+			return -ENOMEM;
+	}
+	err = mapping_add(table, line, object);
+	return err ? err : (int64_t)table->count - 1;
+}
+
+int ap_mapping_table_add(struct ap_mapping_table *table, pid_t tid, const struct ap_maps_line *line)
+{
+	int64_t id;
+
+	table->pid = tid;
+	id = mapping_get(table, line);
+	return id < 0 ? (int)id : 0;
 }
 
 int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
@@ -214,7 +248,6 @@ int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
 	size_t text_room = 0, room = 0, seen = 0, at = 0;
 	uint32_t *current = NULL;
 	struct ap_maps_line line;
-	struct ap_object *object;
 	int err = 0;
 	FILE *maps;
 
@@ -241,15 +274,11 @@ int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
 			room = more;
 		}
 		id = current_find(table, &at, &line);
-		if (id < 0) {
-			object = line.inode ? object_add(table, &line) : NULL;
-			if (line.inode && !object)
-				err = -ENOMEM;
-			else
-				err = mapping_add(table, &line, object);
-			id = (int64_t)table->count - 1;
-		}
-		if (!err)
+		if (id < 0)
+			id = mapping_get(table, &line);
+		if (id < 0)
+			err = (int)id;
+		else
 			current[seen++] = id;
 	}
 	if (!err && ferror(maps))

@@ -30,7 +30,7 @@ struct ap_mapping {
 };
 
 struct ap_mapping_table {
-	pid_t pid; /* of the thread that was read last */
+	pid_t pid;		      /* of the thread that was read last */
 	struct ap_mapping **mappings; /* in the order in which they were first seen */
 	size_t count, room;
 	struct ap_object **objects;
@@ -52,6 +52,10 @@ struct ap_maps_line {
  * exited. What was found before an error stays. A table starts as {0}.
  */
 int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid);
+
+/* Adds one mapping that a process of this thread has just made. 0 or a negative errno. */
+int ap_mapping_table_add(
+	struct ap_mapping_table *table, pid_t tid, const struct ap_maps_line *line);
 
 /* The newest mapping that holds the address, or NULL. */
 struct ap_mapping *ap_mapping_find(const struct ap_mapping_table *table, uint64_t address);

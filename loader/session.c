@@ -22,6 +22,7 @@
 /* A file's probes. The links of allocation and free are kept apart: see ap_session_detach(). */
 struct attachment {
 	const struct ap_object *object;
+	pid_t tid;
 	struct bpf_link *link[AP_USDT_SITES];
 	enum ap_usdt_kind kind[AP_USDT_SITES];
 	size_t count;
@@ -171,7 +172,7 @@ static struct attachment *attachment_get(struct ap_session *session, const struc
 int ap_session_attach(struct ap_session *session, const struct ap_object *object,
 	const struct ap_usdt *usdt, pid_t tid, struct ap_error *error)
 {
-	struct attachment fresh = {.object = object};
+	struct attachment fresh = {.object = object, .tid = tid};
 	struct attachment *attachment = attachment_get(session, object);
 	int err;
 
@@ -179,6 +180,8 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
 		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
 		return -ENOMEM;
 	}
+	if (attachment->tid == tid)
+		return 0;
 	/* Frees first: of every block that is seen allocated, the free is seen too. */
 	err = links_attach(session, &fresh, usdt, AP_USDT_FREE, tid);
 	if (!err)

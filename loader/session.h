@@ -38,9 +38,9 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 
 /*
  * Attaches to the probes of a file on behalf of a thread, which stands for its whole process,
- * threads to come included; before the file is mapped, too. The same file on behalf of another
- * thread replaces the first attachment. 0, or a negative errno with the error filled in, when
- * nothing has changed.
+ * threads to come included; before the file is mapped, too. The same file again is nothing to do,
+ * and on behalf of another thread replaces the first attachment. The object must stay. 0, or a
+ * negative errno with the error filled in, when nothing has changed.
  */
 int ap_session_attach(struct ap_session *session, const struct ap_object *object,
 	const struct ap_usdt *usdt, pid_t tid, struct ap_error *error);

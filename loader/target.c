@@ -176,24 +176,10 @@ static uint64_t period_address(const struct ap_mapping_table *table, const struc
 	return 0;
 }
 
-int ap_target_scan(struct ap_target *target, struct ap_error *error)
+int ap_target_search(struct ap_target *target, struct ap_error *error)
 {
-	pid_t tid = ap_target_live_thread(target);
-	int err = tid ? ap_mapping_table_read(&target->table, tid) : -ESRCH;
+	int err;
 
-	if (err == -EACCES || err == -EPERM)
-		return no_permission(error, target, "look into");
-	if (err == -ESRCH) {
-		no_process(error, target->pid);
-		ap_error_detail(error, "it exited before it could be looked at");
-		return err;
-	}
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot read the mappings of process %d",
-			target->pid);
-		ap_error_detail(error, "%s", strerror(-err));
-		return err;
-	}
 	for (; target->objects_seen < target->table.object_count; target->objects_seen++) {
 		struct ap_object *object = target->table.objects[target->objects_seen];
 		struct ap_probed *grown;
@@ -219,6 +205,27 @@ int ap_target_scan(struct ap_target *target, struct ap_error *error)
 		target->probed[i].period_address =
 			period_address(&target->table, &target->probed[i]);
 	return 0;
+}
+
+int ap_target_scan(struct ap_target *target, struct ap_error *error)
+{
+	pid_t tid = ap_target_live_thread(target);
+	int err = tid ? ap_mapping_table_read(&target->table, tid) : -ESRCH;
+
+	if (err == -EACCES || err == -EPERM)
+		return no_permission(error, target, "look into");
+	if (err == -ESRCH) {
+		no_process(error, target->pid);
+		ap_error_detail(error, "it exited before it could be looked at");
+		return err;
+	}
+	if (err) {
+		ap_error_what(error, AP_EXIT_FAILURE, "cannot read the mappings of process %d",
+			target->pid);
+		ap_error_detail(error, "%s", strerror(-err));
+		return err;
+	}
+	return ap_target_search(target, error);
 }
 
 int ap_target_check_probes(const struct ap_target *target, struct ap_error *error)

@@ -41,6 +41,9 @@ int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error);
 /* Reads the mappings (again), opens new files and searches them for probes. As above. */
 int ap_target_scan(struct ap_target *target, struct ap_error *error);
 
+/* The second half of it: searches the files of the table that have not been searched yet. */
+int ap_target_search(struct ap_target *target, struct ap_error *error);
+
 /* Fails when no probes, or not both of them, have been found. */
 int ap_target_check_probes(const struct ap_target *target, struct ap_error *error);
 
