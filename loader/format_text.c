@@ -129,7 +129,7 @@ static void total_write(
 		fprintf(out, "%s %s %s", what, value, strcmp(unit, "bytes") ? unit : "");
 	}
 	if (options->difference) {
-		fprintf(out, " more than before, in %" PRIu32 " stacks\n", profile->sample_count);
+		fprintf(out, " since the base, in %" PRIu32 " stacks\n", profile->sample_count);
 		return;
 	}
 	if (info->samples)
