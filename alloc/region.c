@@ -69,7 +69,7 @@ static bool region_start(void)
 	}
 	if (last_slice << SLICE_SHIFT > REGION_MAX)
 		last_slice = REGION_MAX >> SLICE_SHIFT;
-	end_slice = base >> SLICE_SHIFT;
+	ap_region.first = end_slice = base >> SLICE_SHIFT;
 	first_arena = base >> ARENA_SHIFT;
 	size = round_up(last_slice * sizeof(struct ap_span), PAGE_SIZE);
 	ap_spans = ap_os_reserve(size);
