@@ -4,10 +4,12 @@
  * be compared to the byte.
  *
  * Thread t calls down a path of its own, left() or right() by the bits of t, and there fires
- * `rounds` allocations of size_of(t) bytes and frees all but `keep` of them. It starts when both
- * semaphores are up. Then the program prints what a recording must hold, as folded stacks from
- * path() on, "done", and waits: for the semaphores to fall ("fallen"), and with --attaches N for
- * the next attach; at last for the end of its standard input.
+ * `rounds` allocations of size_of(t) bytes and frees all but `keep` of them. The program prints
+ * what a recording must hold, as folded stacks from path() on, and "ready". A byte of its standard
+ * input starts it (the semaphores rise a moment before the programs are attached, so they are no
+ * sign to start); it prints "raised" when it sees the semaphores up, "done" when all have fired,
+ * and "fallen" when it sees the semaphores down again. Then comes the next recording. At the end of
+ * its standard input it exits.
  *
  *   --threads N      threads (1)             --rounds N     allocations of each (100)
  *   --keep N         never freed (10)        --levels N     length of the paths (6)
@@ -17,6 +19,7 @@
  *   --repeats N      allocations of a pointer again without its free, of each thread (0)
  *   --attaches N     recordings to serve (1)
  *   --leave          the main thread exits and the others go on
+ *   --retire         thread 0 exits when it has fired, and only then the others begin
  *   --endless        go on firing until killed
  */
 #include <errno.h>
@@ -43,10 +46,12 @@ uint64_t allocprof_sample_period = AP_PERIOD_DEFAULT;
 
 static unsigned long threads = 1, rounds = 100, keep = 10, levels = 6, deeper, sleepers, strays;
 static unsigned long repeats, attaches = 1;
-static bool leave, endless;
+static bool leave, endless, retire;
 
 /* Which recording the threads may fire for, and how many of them have. */
 static atomic_ulong opened, finished;
+static atomic_bool retired;
+static pthread_t first;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t woken = PTHREAD_COND_INITIALIZER;
 
@@ -107,7 +112,9 @@ static __attribute__((noinline)) void fire(unsigned long thread, unsigned long a
 	/* The blocks that stayed once more: the first ones count as freed then. */
 	for (unsigned long i = 0; i < repeats; i++)
 		fire_alloc(base + (rounds - keep + i) * 16, size_of(thread), weight_of(thread));
-	while (endless) {
+	if (endless)
+		printf("endless %lu\n", thread);
+	while (endless && !(retire && !thread)) {
 		fire_alloc(base, size_of(thread), weight_of(thread));
 		fire_free(base);
 		pause_shortly();
@@ -170,10 +177,12 @@ static void *worker(void *argument)
 				pthread_cond_wait(&woken, &lock);
 			pthread_mutex_unlock(&lock);
 		}
-		while (opened < attach)
+		while (opened < attach || (retire && thread && !retired))
 			sched_yield();
 		descend(thread, attach, deeper);
 		finished++;
+		if (retire && !thread)
+			return NULL;
 		/* The next one begins only when all have done this one. */
 		while (finished < attach * threads && attach < attaches)
 			pause_shortly();
@@ -206,6 +215,8 @@ static void *conductor(void *unused)
 	char byte;
 
 	for (unsigned long attach = 1; attach <= attaches; attach++) {
+		if (read(STDIN_FILENO, &byte, 1) <= 0)
+			exit(0);
 		while (!alloc_semaphore || !free_semaphore)
 			pause_shortly();
 		printf("raised %u %u\n", alloc_semaphore, free_semaphore);
@@ -213,6 +224,11 @@ static void *conductor(void *unused)
 		opened = attach;
 		pthread_cond_broadcast(&woken);
 		pthread_mutex_unlock(&lock);
+		if (retire) {
+			pthread_join(first, NULL);
+			printf("retired\n");
+			retired = true;
+		}
 		while (finished < attach * threads)
 			pause_shortly();
 		printf("done %lu\n", attach);
@@ -233,7 +249,8 @@ int main(int argc, char **argv)
 		{"sleepers", required_argument, NULL, 's'},
 		{"strays", required_argument, NULL, 'y'}, {"repeats", required_argument, NULL, 'p'},
 		{"attaches", required_argument, NULL, 'a'}, {"leave", no_argument, NULL, 'e'},
-		{"endless", no_argument, NULL, 'n'}, {NULL, 0, NULL, 0}};
+		{"endless", no_argument, NULL, 'n'}, {"retire", no_argument, NULL, 'R'},
+		{NULL, 0, NULL, 0}};
 	pthread_t id;
 	int option;
 
@@ -274,6 +291,9 @@ int main(int argc, char **argv)
 		case 'n':
 			endless = true;
 			break;
+		case 'R':
+			retire = true;
+			break;
 		default:
 			return 2;
 		}
@@ -286,6 +306,8 @@ int main(int argc, char **argv)
 	for (unsigned long t = 0; t < threads; t++)
 		if (pthread_create(&id, NULL, worker, (void *)(uintptr_t)t))
 			return 1;
+		else if (!t)
+			first = id;
 	if (pthread_create(&id, NULL, conductor, NULL))
 		return 1;
 	printf("ready\n");

@@ -1,0 +1,132 @@
+# Sourced by the tests of whole programs. Gives each a folder that is removed at the end, and ends
+# the processes that it has started.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+O=${O:-build}
+O=$(realpath "$O")
+allocprof=$O/allocprof
+programs=$O/tests/programs
+tmp=$(mktemp -d)
+started=()
+
+cleanup() {
+  local status=$? pid
+  for pid in "${started[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+  for pid in "${started[@]}"; do wait "$pid" 2>/dev/null || true; done
+  if [ $status != 0 ] && [ $status != 77 ]; then
+    for file in "$tmp"/*.err "$tmp"/*.out; do
+      [ -s "$file" ] && { echo "--- $(basename "$file")"; tail -n 20 "$file"; }
+    done
+  fi
+  rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+skip() {
+  echo "skip: $*"
+  exit 77
+}
+
+fail() {
+  echo "FAIL: $*"
+  exit 1
+}
+
+equal() { # WHAT GOT EXPECTED
+  [ "$2" = "$3" ] || fail "$1: got '$2', expected '$3'"
+}
+
+need_bpf() {
+  [ "$(id -u)" = 0 ] || skip "needs root"
+  [ -r /sys/kernel/btf/vmlinux ] || skip "needs a kernel with BTF"
+}
+
+need() { # COMMAND...
+  local command
+  for command in "$@"; do
+    command -v "$command" >/dev/null || skip "needs $command"
+  done
+}
+
+# Until the command succeeds, for half a minute.
+wait_until() {
+  local try
+  for try in $(seq 600); do
+    if "$@"; then return 0; fi
+    sleep 0.05
+  done
+  fail "still not after 30 s: $*"
+}
+
+has() { # FILE PATTERN
+  grep -qE "$2" "$1" 2>/dev/null
+}
+
+gone() { # PID
+  ! kill -0 "$1" 2>/dev/null
+}
+
+# Starts a program of tests/programs in the background, its standard input held open by us: its
+# pid in $pid, its output in $tmp/NAME.out.
+start() { # NAME ARGUMENTS...
+  local name=$1
+  shift
+  [ -p "$tmp/$name.in" ] || mkfifo "$tmp/$name.in"
+  "${program_env[@]}" "$programs/$name" "$@" <>"$tmp/$name.in" >"$tmp/$name.out" 2>"$tmp/$name.err" &
+  pid=$!
+  started+=("$pid")
+  wait_until has "$tmp/$name.out" '^ready'
+}
+program_env=(env)
+
+# Attaches in the background: the loader's pid in $loader, its messages in $tmp/NAME.err. A prober
+# is let go then.
+attach() { # NAME OPTIONS... PID
+  local name=$1
+  shift
+  rm -f "$tmp/$name.err"
+  "$allocprof" attach "$@" 2>"$tmp/$name.err" &
+  loader=$!
+  started+=("$loader")
+  wait_until has "$tmp/$name.err" '^attached|^allocprof:'
+  [ ! -p "$tmp/prober.in" ] || echo >"$tmp/prober.in"
+}
+
+# Ends a recording as Ctrl-C does, and gives its exit status back.
+detach() {
+  kill -INT "$loader"
+  wait "$loader"
+}
+
+# The two semaphores of a running prober, as "ALLOC FREE".
+semaphores() { # PID
+  local at
+  for at in $(sed -n 's/^semaphores //p' "$tmp/prober.out"); do
+    dd if="/proc/$1/mem" bs=1 skip="$at" count=2 2>/dev/null | od -An -tu2 | tr -d ' \n'
+    echo -n ' '
+  done
+}
+
+semaphores_are() { # PID "ALLOC FREE"
+  [ "$(semaphores "$1")" = "$2 " ]
+}
+
+folded_sum() { # FILE
+  awk '{ sum += $NF } END { printf "%d", sum }' "$1"
+}
+
+# What the prober said that a recording must hold: stacks from path() on with their values.
+expected() { # live|allocated bytes|objects
+  awk -v kind="$1" -v unit="$2" \
+    '$1 == kind { print $2, unit == "bytes" ? $3 : $4 }' "$tmp/prober.out" | sort
+}
+
+expected_sum() { # live|allocated bytes|objects
+  awk -v kind="$1" -v unit="$2" \
+    '$1 == kind { sum += unit == "bytes" ? $3 : $4 } END { printf "%d", sum }' "$tmp/prober.out"
+}
+
+# The same of a folded file.
+from_path() { # FILE
+  sed 's/^.*;\(path;\)/\1/' "$1" | sort
+}
