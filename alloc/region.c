@@ -294,8 +294,9 @@ void ap_slices_give(struct ap_span *first, size_t count)
 }
 
 /*
- * Purges the runs of an arena whose bits are set in `which`. The run is taken while the lock is
- * dropped for the system call, which takes long for a large run.
+ * Purges the runs of an arena whose bits are set in `which`. A run is taken, and is no longer
+ * dirty, while the lock is dropped for the system call, which takes long for a large run: neither
+ * an allocation nor another purge may find it meanwhile.
  */
 static size_t arena_purge(size_t index, uint64_t *which)
 {
@@ -307,21 +308,23 @@ static size_t arena_purge(size_t index, uint64_t *which)
 		bool purged;
 
 		bits_set(arena->free, first, count, false);
+		bits_set(arena->dirty, first, count, false);
+		bits_set(arena->aged, first, count, false);
+		ap_region.dirty -= count;
 		ap_region_unlock();
 		purged = ap_os_purge((void *)((index * ARENA_SLICES + first) << SLICE_SHIFT),
 			count << SLICE_SHIFT);
 		ap_region_lock();
 		bits_set(arena->free, first, count, true);
-		bits_set(arena->aged, first, count, false);
 		if (first / 64 < arena->first_word)
 			arena->first_word = first / 64;
 		if (purged) {
-			bits_set(arena->dirty, first, count, false);
-			ap_region.dirty -= count;
 			bytes += count << SLICE_SHIFT;
-		} else if (which == arena->dirty) {
-			first += count; /* refused: its pages stay, dirty */
+		} else {
+			bits_set(arena->dirty, first, count, true);
+			ap_region.dirty += count;
 		}
+		first += count;
 	}
 	return bytes;
 }
