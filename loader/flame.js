@@ -250,6 +250,7 @@ function renderTables() {
 
 function zoomTo(node) {
 	state.zoom = tree.path(node).map(nodeKey);
+	view.zoom(node, true); // also when it is zoomed to but has been moved away from
 	update(true);
 	view.reveal(node);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * The picture: colours, and a canvas the size of its window on the tree. Of each row only what is
- * in sight and wider than half a pixel is touched, by binary search, so a frame costs rows times
+ * in sight and about a pixel wide is touched, by binary search, so a frame costs rows times
  * pixels and not nodes.
  */
 "use strict";
 
 const ROW_HEIGHT = 21;
 const FONT_SIZE = 12;
+const NARROW = 0.8; // pixels below which frames are not told apart
 const LABEL_MIN = 26; // pixels below which a frame has no text
 const SHARE_MIN = 150; // and below which it does not show its share of the whole
 const ZOOM_MS = 200;
@@ -55,7 +56,7 @@ const THEMES = {
 	light: {
 		paper: "#ffffff",
 		text: "#1b2230",
-		faint: "#8a93a3",
+		share: "rgba(27,34,48,0.62)",
 		crumb: "#dfe3ea",
 		light: 0.875,
 		chroma: 0.08,
@@ -67,7 +68,7 @@ const THEMES = {
 	dark: {
 		paper: "#14171d",
 		text: "#f0f2f6",
-		faint: "#7d8695",
+		share: "rgba(240,242,246,0.68)",
 		crumb: "#2a2f39",
 		light: 0.49,
 		chroma: 0.078,
@@ -359,7 +360,7 @@ class FlameView {
 				i++;
 				continue;
 			}
-			if (right - left < 0.6) {
+			if (right - left < NARROW) {
 				// Too narrow to be told apart: one pixel of grey, and on to the next pixel.
 				context.fillStyle = palette.theme.crumb;
 				context.fillRect(Math.floor(left), y, 1, ROW_HEIGHT - 1);
@@ -369,12 +370,15 @@ class FlameView {
 			const from = Math.max(0, left);
 			const to = Math.min(this.width, right);
 			const wide = to - from;
-			context.globalAlpha = this.ancestors.has(node) ? 0.55 : 1;
+			const above = this.ancestors.has(node);
+			if (above)
+				context.globalAlpha = 0.55;
 			context.fillStyle = this.colour(node);
-			context.fillRect(from, y, wide > 2 ? wide - 1 : Math.max(wide, 0.6), ROW_HEIGHT - 1);
+			context.fillRect(from, y, wide > 2 ? wide - 1 : wide, ROW_HEIGHT - 1);
 			if (wide >= LABEL_MIN)
 				this.drawLabel(node, from, wide, y);
-			context.globalAlpha = 1;
+			if (above)
+				context.globalAlpha = 1;
 			i++;
 		}
 	}
@@ -390,7 +394,7 @@ class FlameView {
 		const room = wide - 24 - this.fitter.width(text);
 		if (wide < SHARE_MIN || room < this.fitter.width(share))
 			return;
-		this.context.globalAlpha *= 0.55;
+		this.context.fillStyle = this.palette.theme.share;
 		this.context.fillText(share, x + wide - 6 - this.fitter.width(share), y + ROW_HEIGHT / 2);
 	}
 
@@ -412,10 +416,10 @@ class FlameView {
 
 	/* How much a node grew, as a share of the larger of its two values. */
 	changeOf(node) {
-		const { tree, value, useBase } = this.layout;
+		const { tree, value } = this.layout;
 		const now = tree.total[4 * node + value];
 		const then = tree.baseTotal[4 * node + value];
 		const larger = Math.max(Math.abs(now), Math.abs(then));
-		return larger === 0 ? 0 : ((now - then) / larger) * (useBase ? -1 : 1);
+		return larger === 0 ? 0 : (now - then) / larger;
 	}
 }
