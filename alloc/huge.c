@@ -232,7 +232,7 @@ void *ap_large_resize(struct ap_span *span, void *pointer, size_t size)
 {
 	size_t count = (size + SLICE_SIZE - 1) >> SLICE_SHIFT;
 
-	if (pointer != span_start(span) || count > span->slices)
+	if (size > PTRDIFF_MAX || pointer != span_start(span) || count > span->slices)
 		return NULL;
 	if (span->sampled)
 		ap_sample_freed(pointer);
