@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the tests of whole programs. Gives each a folder that is removed at the end, and ends
 # the processes that it has started.
 set -euo pipefail
@@ -50,8 +51,8 @@ need() { # COMMAND...
 
 # Until the command succeeds, for half a minute.
 wait_until() {
-  local try
-  for try in $(seq 600); do
+  local deadline=$((SECONDS + 30))
+  while [ $SECONDS -lt $deadline ]; do
     if "$@"; then return 0; fi
     sleep 0.05
   done
@@ -100,8 +101,9 @@ detach() {
 
 # The two semaphores of a running prober, as "ALLOC FREE".
 semaphores() { # PID
-  local at
-  for at in $(sed -n 's/^semaphores //p' "$tmp/prober.out"); do
+  local addresses at
+  read -r -a addresses < <(sed -n 's/^semaphores //p' "$tmp/prober.out")
+  for at in "${addresses[@]}"; do
     dd if="/proc/$1/mem" bs=1 skip="$at" count=2 2>/dev/null | od -An -tu2 | tr -d ' \n'
     echo -n ' '
   done

@@ -5,7 +5,7 @@
 need_bpf
 
 programs_of() { # PID: BPF programs that the process holds
-  ls -l "/proc/$1/fd" 2>/dev/null | grep -c 'bpf-prog' || true
+  find "/proc/$1/fd" -lname '*bpf-prog*' | wc -l
 }
 
 start prober --threads 4 --attaches 2

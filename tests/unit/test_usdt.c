@@ -133,7 +133,7 @@ static void test_damaged(void **state)
 	srand(1);
 	for (int i = 0; i < 200; i++) {
 		/* The ELF header and program headers, and the section headers at the end. */
-		size_t at = i % 2 ? rand() % 1024 : (size_t)status.st_size - 1 - rand() % 2560;
+		long at = i % 2 ? rand() % 1024 : status.st_size - 1 - rand() % 2560;
 		uint8_t before = bytes[at];
 		int fd;
 

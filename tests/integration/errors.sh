@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Every error is one line, with a hint, and has its own exit status; nothing of libbpf's shows
+# without -v.
+. "$(dirname "$0")/common.sh"
+need_bpf
+need setpriv unshare
+
+fails() { # STATUS PATTERN COMMAND...
+  local expected=$1 pattern=$2 status=0
+  shift 2
+  "$@" >"$tmp/out" 2>"$tmp/command.err" || status=$?
+  equal "status of '$*'" $status "$expected"
+  has "$tmp/command.err" "^allocprof: $pattern" || fail "'$*' did not say: $pattern"
+  equal "lines of 'allocprof:' from '$*'" "$(grep -c '^allocprof:' "$tmp/command.err")" 1
+  has "$tmp/command.err" "^hint: " || fail "no hint from '$*'"
+  ! has "$tmp/command.err" "libbpf" || fail "libbpf's text from '$*'"
+  [ ! -s "$tmp/out" ] || fail "standard output from '$*'"
+}
+
+nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+
+cd "$tmp"
+# A copy that another user can reach.
+chmod 755 "$tmp"
+cp "$allocprof" "$tmp/allocprof"
+
+sleep 1000 &
+other=$!
+started+=("$other")
+start prober --threads 1
+
+# Usage.
+fails 2 "no command 'frobnicate'" "$allocprof" frobnicate
+fails 2 "attach needs the number" "$allocprof" attach
+fails 2 "attach takes one process" "$allocprof" attach 1 2
+fails 2 "not a process number: 'redis'" "$allocprof" attach redis
+fails 2 "not a process number: '0'" "$allocprof" attach 0
+fails 2 "unknown option: --frobnicate" "$allocprof" attach --frobnicate 1
+fails 2 "--duration needs a value" "$allocprof" attach --duration
+fails 2 "bad value for --duration: '5 parsecs'" "$allocprof" attach --duration '5 parsecs' 1
+fails 2 "bad value for --period: '0'" "$allocprof" attach --period 0 1
+fails 2 "bad value for --max-stacks" "$allocprof" attach --max-stacks 0 1
+fails 2 "bad value for --show" "$allocprof" attach --show dead 1
+fails 2 "bad value for --by" "$allocprof" attach --by weight 1
+fails 2 "the name of the output does not say its format" "$allocprof" attach -o file.xyz 1
+fails 2 "run needs a command" "$allocprof" run --
+
+# Outputs that cannot be written are known before the recording.
+fails 1 "cannot write /nonexistent/a.html" "$allocprof" attach -o /nonexistent/a.html "$pid"
+
+# No such process.
+fails 4 "no process 2147483647" "$allocprof" attach 2147483647
+sh -c 'sleep 0 & echo $! >zombie; exec sleep 1000' &
+started+=("$!")
+wait_until [ -s zombie ]
+zombie=$(cat zombie)
+is_zombie() { grep -q '^State:.Z' "/proc/$zombie/status"; }
+wait_until is_zombie
+fails 4 "no process $zombie" "$allocprof" attach "$zombie"
+has "$tmp/command.err" "^detail: it has exited" || fail "a zombie is not explained"
+thread=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 ! -name "$pid" -printf '%f\n' -quit)
+fails 4 "no process $thread" "$allocprof" attach "$thread"
+has "$tmp/command.err" "is a thread of process $pid" || fail "a thread is not explained"
+
+# Not an allocprof process.
+fails 5 "process $other \(sleep\) does not use an allocator" "$allocprof" attach $other
+
+# No permission: on another user's process, and on one's own without the right to use BPF.
+fails 3 "no permission to look into process $pid" nobody "$tmp/allocprof" attach "$pid"
+setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/prober" <>"$tmp/prober.in" >"$tmp/own.out" &
+own=$!
+started+=("$own")
+wait_until has "$tmp/own.out" '^ready'
+fails 3 "no permission to profile: missing CAP_BPF" nobody "$tmp/allocprof" attach "$own"
+
+# No BTF.
+no_btf() { unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$@"; }
+fails 9 "this kernel does not describe its types \(BTF\)" no_btf "$allocprof" attach "$pid"
+
+# Nothing sampled; no output is left then.
+fails 6 "no samples in" "$allocprof" attach --quiet --duration 100ms -o none.html "$pid"
+[ ! -e none.html ] || fail "an output without samples"
+
+kill -0 "$pid" || fail "the target did not survive"
+equal "files left" "$(find "$tmp" -name '*html*' -o -name '*pb.gz*' -o -name '*folded*')" ""

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# `run`: the command's output and exit status are its own, signals reach it, it has not the rights
+# of sudo, and it is recorded from its start, however short it lives.
+. "$(dirname "$0")/common.sh"
+need_bpf
+need python3
+cd "$tmp"
+
+ends() { # STATUS COMMAND...
+  local expected=$1 status=0
+  shift
+  "$allocprof" run -q --period 1K -o "$tmp/run.folded" "$@" >"$tmp/run.out" 2>"$tmp/run.err" || status=$?
+  equal "status of '$*'" $status "$expected"
+}
+
+ends 0 -- ls /
+equal "output" "$(cat "$tmp/run.out")" "$(ls /)"
+ends 42 -- sh -c 'exit 42'
+ends 137 -- sh -c 'kill -9 $$'
+ends 127 -- "$tmp/nonexistent"
+has "$tmp/run.err" "^hint: " || fail "no hint"
+ends 126 -- /etc/passwd
+ends 3 --duration 50ms -- sh -c 'sleep 0.3; exit 3'
+ends 0 sh -c 'test "$1" = -q' sh -q
+
+# Without its library it is our failure.
+cp "$allocprof" "$tmp/allocprof"
+status=0
+"$tmp/allocprof" run -- true 2>"$tmp/alone.err" || status=$?
+equal "status without the library" $status 125
+has "$tmp/alone.err" "^allocprof: liballocprof.so not found" || fail "no word of the library"
+
+# What is preloaded already stays, ours comes after it.
+first=$(ldd "$allocprof" | sed -n 's/.* => \(.*libz[^ ]*\).*/\1/p')
+LD_PRELOAD=$first "$allocprof" run -q -- sh -c 'echo "$LD_PRELOAD"' >"$tmp/run.out" 2>/dev/null
+equal "LD_PRELOAD" "$(cat "$tmp/run.out")" "$first:$O/liballocprof.so"
+
+SUDO_UID=65534 SUDO_GID=65534 "$allocprof" run -q -- id -u >"$tmp/run.out" 2>/dev/null
+equal "user under sudo" "$(cat "$tmp/run.out")" 65534
+
+# A signal to us is one to the command.
+"$allocprof" run -q -- sh -c 'trap "exit 7" TERM; echo up; while :; do sleep 0.05; done' >"$tmp/signal.out" 2>/dev/null &
+loader=$!
+started+=("$loader")
+wait_until has "$tmp/signal.out" "^up"
+kill -TERM "$loader"
+status=0
+wait "$loader" || status=$?
+equal "status after SIGTERM" $status 7
+
+# Its stacks have names, although nothing is left of the process to look at.
+ends 0 --show allocated -- python3 -c 'x = [b"x" * (900 + i % 64) for i in range(50000)]'
+has "$tmp/run.folded" "Py[A-Z_a-z]+ [0-9]" || fail "no names of python in its profile"
