@@ -3,11 +3,11 @@
 
 #include "abandon.h"
 
-void ap_remote_free(struct ap_span *span, struct ap_block *block)
+void ap_remote_free(struct ap_span *span, struct ap_block *block, bool sure)
 {
 	uintptr_t old = __atomic_load_n(&span->remote, __ATOMIC_RELAXED);
 
-	block->key = (uintptr_t)span;
+	block->key = sure ? (uintptr_t)span : ~(uintptr_t)span;
 	do
 		block->next = (struct ap_block *)(old & ~REMOTE_MAILED);
 	while (!__atomic_compare_exchange_n(&span->remote, &old, (uintptr_t)block | REMOTE_MAILED,

@@ -10,8 +10,11 @@
 
 #include "heap.h"
 
-/* Frees a block of a span that the caller does not own. */
-void ap_remote_free(struct ap_span *span, struct ap_block *block);
+/*
+ * Frees a block of a span that the caller does not own. `sure`: it is not free already; otherwise
+ * the owner looks, when it collects.
+ */
+void ap_remote_free(struct ap_span *span, struct ap_block *block, bool sure);
 
 /* Puts a span that has REMOTE_MAILED into the mailbox of whoever owns it now. */
 void ap_mailbox_post(struct ap_span *span);

@@ -355,15 +355,17 @@ void ap_span_free(struct ap_span *span, void *pointer)
 	struct ap_heap *heap = ap_heap;
 	struct ap_block *block = pointer;
 	uintptr_t owner = __atomic_load_n(&span->owner, __ATOMIC_RELAXED) & ~OWNER_FLAGS;
+	bool sure = ap_span_check(span, pointer);
 
-	ap_span_check(span, pointer);
 	if (span->sampled)
 		ap_sample_freed(pointer);
 	if (owner != thread_pointer()) {
 		if (owner != 0 || heap_is_static(heap) || !ap_adopt_span(heap, span)) {
-			ap_remote_free(span, block);
+			ap_remote_free(span, block, sure);
 			return;
 		}
+		if (unlikely(!sure))
+			ap_span_check(span, pointer);
 		queue_push_last(span->sampled ? &heap->sampled : &heap->queue[span->class], span);
 	}
 	block->key = (uintptr_t)span;

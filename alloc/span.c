@@ -82,6 +82,26 @@ bool ap_span_carve(struct ap_span *span, bool one)
 	return true;
 }
 
+static bool list_has(const struct ap_span *span, const struct ap_block *list, const void *pointer)
+{
+	uint32_t steps = span->capacity;
+
+	for (; list && list != &span->sentinel && steps > 0; list = list->next, steps--)
+		if (list == pointer)
+			return true;
+	return false;
+}
+
+/* Whether a block is free already. Only the owner can walk the lists. */
+static bool block_is_free(struct ap_span *span, const void *pointer)
+{
+	return list_has(span, span->free, pointer) || list_has(span, span->local_free, pointer) ||
+	       list_has(span,
+		       (struct ap_block *)(__atomic_load_n(&span->remote, __ATOMIC_ACQUIRE) &
+					   ~REMOTE_MAILED),
+		       pointer);
+}
+
 /* Puts a list that ends in NULL before what local_free has. Returns its length. */
 static uint32_t local_free_prepend(struct ap_span *span, struct ap_block *list)
 {
@@ -89,8 +109,16 @@ static uint32_t local_free_prepend(struct ap_span *span, struct ap_block *list)
 	uint32_t count = 1;
 
 	for (;; count++) {
-		if (unlikely(last->key != (uintptr_t)span || count > span->carved))
+		/* Freed by another thread when it seemed to be free: now it can be told. */
+		if (unlikely(last->key == ~(uintptr_t)span)) {
+			if (block_is_free(span, last))
+				ap_fatal("double free of", last, span->block_size);
+			last->key = (uintptr_t)span;
+		}
+		if (unlikely(last->key != (uintptr_t)span))
 			ap_fatal("free block was written to:", last, span->block_size);
+		if (unlikely(count > span->carved))
+			ap_fatal("double free of", last, span->block_size);
 		if (!last->next)
 			break;
 		last = last->next;
@@ -140,20 +168,7 @@ struct ap_block *ap_span_take(struct ap_span *span)
 	return block;
 }
 
-static bool list_has(const struct ap_span *span, const struct ap_block *list, const void *pointer)
-{
-	uint32_t steps = span->capacity;
-
-	for (; list && list != &span->sentinel && steps > 0; list = list->next, steps--) {
-		if (list == pointer)
-			return true;
-		if (list->key != (uintptr_t)span)
-			break;
-	}
-	return false;
-}
-
-void ap_span_check(struct ap_span *span, void *pointer)
+bool ap_span_check(struct ap_span *span, void *pointer)
 {
 	size_t offset = (char *)pointer - span_start(span);
 	struct ap_block *block = pointer;
@@ -163,16 +178,14 @@ void ap_span_check(struct ap_span *span, void *pointer)
 		ap_fatal("free of a pointer that is not the start of a block:", pointer,
 			span->block_size);
 	if (likely(block->key != (uintptr_t)span))
-		return;
+		return true;
 	/*
-	 * The key is there: free already, unless the program has put it there itself. The owner can
-	 * tell by its lists. Another thread cannot walk them, and takes the key's word.
+	 * The key is there: free already, unless the program has copied uninitialized memory to
+	 * where it is. The owner can tell by its lists.
 	 */
-	if ((__atomic_load_n(&span->owner, __ATOMIC_RELAXED) & ~OWNER_FLAGS) != thread_pointer() ||
-		list_has(span, span->free, pointer) || list_has(span, span->local_free, pointer) ||
-		list_has(span,
-			(struct ap_block *)(__atomic_load_n(&span->remote, __ATOMIC_ACQUIRE) &
-					    ~REMOTE_MAILED),
-			pointer))
+	if ((__atomic_load_n(&span->owner, __ATOMIC_RELAXED) & ~OWNER_FLAGS) != thread_pointer())
+		return false;
+	if (block_is_free(span, pointer))
 		ap_fatal("double free of", pointer, span->block_size);
+	return true;
 }

@@ -30,8 +30,11 @@ void ap_span_conceal(struct ap_span *span);
 /* Takes one block off local_free, which has one. */
 struct ap_block *ap_span_take(struct ap_span *span);
 
-/* Aborts: `pointer` is no block of the span, or is free already. */
-void ap_span_check(struct ap_span *span, void *pointer);
+/*
+ * Aborts if `pointer` is no block of the span or is free already. False: it looks free, but only
+ * the span's owner, who does not call, could tell for sure.
+ */
+bool ap_span_check(struct ap_span *span, void *pointer);
 
 static inline bool span_has_free(const struct ap_span *span)
 {

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every sampled block's free is reported once, before its memory can be handed out again, whoever
+ * frees it and however; and after a detach nothing is left of it. The listener aborts where a live
+ * sample is allocated again, which is what a late or a missing report leads to.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "listener.h"
+
+#define SHARED 512
+
+static void *shared[SHARED]; /* atomic */
+
+static uint32_t random_next(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+static size_t random_size(uint32_t *seed)
+{
+	uint32_t r = random_next(seed);
+
+	return r % 100 == 0 ? 1 + r % 300000 : r % 10 == 0 ? 1 + r % 20000 : 1 + r % 600;
+}
+
+/* Allocates, reallocates, exchanges with other threads, and ends with its blocks freed by others.
+ */
+static void *worker(void *argument)
+{
+	uint32_t seed = (uint32_t)(uintptr_t)argument * 2654435761u;
+	void *own[64] = {NULL};
+
+	for (int i = 0; i < 20000; i++) {
+		void **at = &own[random_next(&seed) % 64];
+
+		switch (random_next(&seed) % 8) {
+		case 0:
+			*at = realloc(*at, random_size(&seed));
+			break;
+		case 1:
+			if (*at)
+				*at = realloc(*at, malloc_usable_size(*at));
+			break;
+		case 2:
+			free(*at);
+			*at = aligned_alloc(128, random_size(&seed));
+			break;
+		case 3:
+		case 4:
+			*at = __atomic_exchange_n(
+				&shared[random_next(&seed) % SHARED], *at, __ATOMIC_ACQ_REL);
+			break;
+		default:
+			free(*at);
+			*at = malloc(random_size(&seed));
+		}
+	}
+	for (int i = 0; i < 64; i++) {
+		void *old = __atomic_exchange_n(
+			&shared[random_next(&seed) % SHARED], own[i], __ATOMIC_ACQ_REL);
+
+		free(old);
+	}
+	return NULL;
+}
+
+static void workers_run(int count, int salt)
+{
+	pthread_t threads[16];
+
+	for (int i = 0; i < count; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, worker, (void *)(intptr_t)(salt + i)), 0);
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void shared_free(void)
+{
+	for (int i = 0; i < SHARED; i++)
+		free(__atomic_exchange_n(&shared[i], NULL, __ATOMIC_ACQ_REL));
+}
+
+static void test_all_frees_are_reported(void **state)
+{
+	listener_attach(20000);
+	for (int round = 0; round < 4; round++)
+		workers_run(8, round * 8 + 1);
+	assert_true(listener_live() > 0); /* what is in `shared` */
+	shared_free();
+	assert_int_equal(listener_live(), 0);
+	assert_int_equal(listener_unknown_frees(), 0);
+	listener_detach();
+}
+
+/* Blocks sampled in one attach and freed in the next: unknown there, and no harm. */
+static void test_frees_of_an_earlier_attach(void **state)
+{
+	void *blocks[1000];
+	uint64_t unknown = listener_unknown_frees(), sampled;
+
+	listener_attach(1000);
+	for (int i = 0; i < 1000; i++)
+		blocks[i] = malloc(100);
+	sampled = listener_live();
+	assert_true(sampled > 20);
+	listener_detach();
+	listener_forget();
+	listener_attach(1 << 30);
+	for (int i = 0; i < 1000; i++)
+		free(blocks[i]);
+	assert_int_equal(listener_unknown_frees() - unknown, sampled);
+	listener_detach();
+}
+
+/* Without a listener nothing fires, also not for blocks that were sampled. */
+static void test_silence_after_detach(void **state)
+{
+	void *blocks[1000];
+	uint64_t fired;
+
+	listener_attach(1000);
+	for (int i = 0; i < 1000; i++)
+		blocks[i] = malloc(100);
+	listener_detach();
+	fired = listener_fired();
+	for (int i = 0; i < 1000; i++)
+		free(blocks[i]);
+	for (int i = 0; i < 100000; i++)
+		free(malloc(i % 3000));
+	assert_int_equal(listener_fired(), fired);
+	listener_forget();
+}
+
+/* Realloc of a sampled block is a free and an allocation, in place too. */
+static void test_realloc_of_a_sample(void **state)
+{
+	static const size_t sizes[] = {40, 3000, 20000, 200000, 100 << 20};
+
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+		uint64_t fired, live;
+		void *block;
+
+		listener_attach(1); /* every block is a sample, from the first slow path on */
+		free(malloc(1 << 20));
+		block = malloc(sizes[k]);
+		live = listener_live();
+		fired = listener_fired();
+		block = realloc(block, sizes[k] - 1);
+		assert_int_equal(listener_fired() - fired, 2);
+		assert_int_equal(listener_live(), live);
+		listener_attach((uint64_t)1 << 50); /* no block is */
+		listener_detach();
+		/* The heap's countdown was drawn with the old period; one block passes it. */
+		free(malloc(2 << 20));
+		free(malloc(64));
+		block = realloc(block, sizes[k]);
+		listener_detach();
+		listener_forget();
+		free(block);
+	}
+}
+
+/* The child's frees are its own: the parent's samples stay live. */
+static void test_fork(void **state)
+{
+	void *blocks[1000];
+	uint64_t live;
+	int status;
+	pid_t child;
+
+	listener_attach(1000);
+	for (int i = 0; i < 1000; i++)
+		blocks[i] = malloc(100);
+	live = listener_live();
+	child = fork();
+	if (child == 0) {
+		for (int i = 0; i < 1000; i++)
+			free(blocks[i]);
+		if (listener_live() != 0)
+			_exit(1);
+		for (int i = 0; i < 100000; i++)
+			free(malloc(100));
+		_exit(listener_live() != 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(listener_live(), live);
+	for (int i = 0; i < 1000; i++)
+		free(blocks[i]);
+	assert_int_equal(listener_live(), 0);
+	listener_detach();
+}
+
+static bool chaos_ended; /* atomic */
+
+static void *attacher(void *argument)
+{
+	uint32_t seed = 1;
+
+	while (!__atomic_load_n(&chaos_ended, __ATOMIC_ACQUIRE)) {
+		listener_attach(500 << random_next(&seed) % 12);
+		usleep(random_next(&seed) % 3000);
+		listener_detach();
+		usleep(random_next(&seed) % 500);
+	}
+	return NULL;
+}
+
+/*
+ * Attaches come and go while threads do, with 0, 1 or 2 listeners. Frees go unreported while nobody
+ * listens, so the listener must not mind a sample that is allocated again: it forgets throughout.
+ */
+static void *forgetter(void *argument)
+{
+	while (!__atomic_load_n(&chaos_ended, __ATOMIC_ACQUIRE))
+		listener_forget();
+	return NULL;
+}
+
+static void test_attach_and_detach_in_the_middle(void **state)
+{
+	pthread_t attachers[2], forgets;
+
+	listener_tolerate(true);
+	pthread_create(&attachers[0], NULL, attacher, NULL);
+	pthread_create(&attachers[1], NULL, attacher, NULL);
+	pthread_create(&forgets, NULL, forgetter, NULL);
+	for (int round = 0; round < 20; round++)
+		workers_run(8, round * 8 + 1000);
+	__atomic_store_n(&chaos_ended, true, __ATOMIC_RELEASE);
+	pthread_join(attachers[0], NULL);
+	pthread_join(attachers[1], NULL);
+	pthread_join(forgets, NULL);
+	shared_free();
+	listener_forget();
+	listener_tolerate(false);
+	/* And it still samples as it should. */
+	listener_attach(1000);
+	workers_run(4, 5000);
+	shared_free();
+	assert_int_equal(listener_live(), 0);
+	listener_detach();
+}
+
+static size_t resident(void)
+{
+	long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
+	fclose(file);
+	return (size_t)pages * 4096;
+}
+
+/* 20 MiB in blocks of every class, and what they took. */
+static size_t footprint(void **blocks, int count)
+{
+	size_t before = resident();
+
+	for (int i = 0; i < count; i++) {
+		blocks[i] = malloc(16 + (size_t)i * 37 % 2000);
+		memset(blocks[i], 1, 16 + (size_t)i * 37 % 2000);
+	}
+	return resident() - before;
+}
+
+/*
+ * The sampled spans are given back as they empty: after attaches in which every size was sampled,
+ * the process is as small as before. And while attached at 512 KiB, they take at most 1% of what
+ * lives.
+ */
+static void test_memory(void **state)
+{
+	const int count = 40000;
+	void **blocks = calloc(count, sizeof(*blocks));
+	size_t plain, sampled, start, end;
+
+	footprint(blocks, count);
+	for (int i = 0; i < count; i++)
+		free(blocks[i]);
+	malloc_trim(0);
+	start = resident();
+	plain = footprint(blocks, count);
+	for (int i = 0; i < count; i++)
+		free(blocks[i]);
+	malloc_trim(0);
+	listener_attach(512 << 10);
+	sampled = footprint(blocks, count);
+	for (int i = 0; i < count; i++)
+		free(blocks[i]);
+	for (int round = 0; round < 5; round++) {
+		listener_attach(4096);
+		footprint(blocks, count);
+		for (int i = 0; i < count; i++)
+			free(blocks[i]);
+		listener_detach();
+	}
+	assert_int_equal(listener_live(), 0);
+	listener_detach();
+	malloc_trim(0);
+	end = resident();
+	printf("40 MiB take %zu KiB, %zu KiB while attached; %+ld KiB are left after all\n",
+		plain >> 10, sampled >> 10, ((long)end - (long)start) / 1024);
+	assert_true(sampled < plain + plain / 100 + (256 << 10));
+	/* A page here and there: for the entries of the table of headers, say. */
+	assert_true(end < start + (128 << 10));
+	free(blocks);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_frees_are_reported),
+		cmocka_unit_test(test_frees_of_an_earlier_attach),
+		cmocka_unit_test(test_silence_after_detach),
+		cmocka_unit_test(test_realloc_of_a_sample),
+		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_attach_and_detach_in_the_middle),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
