@@ -138,11 +138,14 @@ $(O)/tests/browser/%: tests/browser/%.c $(loader_lib) $(proto_obj)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) $(LOADER_LIBS) -lm
 
-$(O)/tests/alloc/%: tests/alloc/%.c $(O)/liballocprof.a
+$(O)/tests/alloc/test_sampling_%: listener := tests/alloc/listener.c \
+	-Wl,--wrap=ap_probe_alloc,--wrap=ap_probe_free
+$(O)/tests/alloc/%: tests/alloc/%.c $(O)/liballocprof.a $(wildcard tests/alloc/listener.[ch])
 	$(call msg,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(COMMON) $(OPT) -Wno-unused-result -D_GNU_SOURCE -fno-builtin -Ialloc -DAP_PROBES=$(PROBES) \
-		-DAP_DEBUG=$(debug_level) $(SANITIZE) $(CFLAGS) -o $@ $< $(O)/liballocprof.a -lcmocka -lpthread -lm
+		-DAP_DEBUG=$(debug_level) $(SANITIZE) $(CFLAGS) -o $@ $< $(listener) $(O)/liballocprof.a \
+		-lcmocka -lpthread -lm
 
 # Programs to be profiled: plain C and C++, no link with ours.
 $(O)/tests/programs/%: tests/programs/%.c
