@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that come and go: frees before, during and after the end of the allocator's own thread
+ * destructor, blocks that outlive their thread, and memory that must not grow with the number of
+ * threads that ever were. Meant for ThreadSanitizer too.
+ */
+#include "common.h"
+
+#include <limits.h>
+#include <sched.h>
+
+#ifdef __SANITIZE_THREAD__
+#define SLOWER 10 /* by which the loops are shorter */
+#else
+#define SLOWER 1
+#endif
+
+#define MIB ((size_t)1 << 20)
+
+static void *thread_result(pthread_t thread)
+{
+	void *result = NULL;
+
+	assert_int_equal(pthread_join(thread, &result), 0);
+	return result;
+}
+
+static pthread_t thread_start(void *(*body)(void *), void *argument)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, body, argument), 0);
+	return thread;
+}
+
+static void *block_new(size_t size, unsigned seed)
+{
+	unsigned char *block = malloc(size);
+
+	if (!block)
+		abort();
+	memset(block, seed, size);
+	return block;
+}
+
+static void block_end(void *start, size_t size, unsigned seed)
+{
+	unsigned char *block = start;
+
+	for (size_t i = 0; i < size; i++)
+		if (block[i] != (unsigned char)seed) {
+			fprintf(stderr, "block %p of %zu bytes: damaged at %zu\n", start, size, i);
+			abort();
+		}
+	free(start);
+}
+
+/*
+ * Destructors of thread keys that free and allocate in every round. Some keys are older than the
+ * allocator's (a constructor makes them, before the first thread other than main has a heap), some
+ * are younger; glibc calls them in the order of their numbers.
+ */
+#define KEYS 4
+
+struct luggage {
+	int key, rounds;
+	void *blocks[50];
+};
+
+static pthread_key_t keys[KEYS];
+static int destructions; /* atomic */
+
+static size_t luggage_size(const struct luggage *luggage, int i)
+{
+	return 16 + (i * 97 + luggage->key * 13) % 3000 + (i == 7 ? 40000 : 0);
+}
+
+static void luggage_refresh(void *value)
+{
+	struct luggage *luggage = value, *other;
+
+	__atomic_fetch_add(&destructions, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 50; i++)
+		block_end(luggage->blocks[i], luggage_size(luggage, i), i);
+	if (++luggage->rounds == PTHREAD_DESTRUCTOR_ITERATIONS) {
+		free(luggage);
+		return;
+	}
+	other = malloc(sizeof(*other));
+	*other = *luggage;
+	for (int i = 0; i < 50; i++)
+		other->blocks[i] = block_new(luggage_size(other, i), i);
+	free(luggage);
+	if (pthread_setspecific(keys[other->key], other))
+		abort();
+}
+
+static __attribute__((constructor(101))) void keys_make_early(void)
+{
+	for (int i = 0; i < KEYS / 2; i++)
+		if (pthread_key_create(&keys[i], luggage_refresh))
+			abort();
+}
+
+static void *luggage_thread(void *argument)
+{
+	for (int key = 0; key < KEYS; key++) {
+		struct luggage *luggage = calloc(1, sizeof(*luggage));
+
+		luggage->key = key;
+		for (int i = 0; i < 50; i++)
+			luggage->blocks[i] = block_new(luggage_size(luggage, i), i);
+		pthread_setspecific(keys[key], luggage);
+	}
+	return NULL;
+}
+
+static void test_destructors(void **state)
+{
+	size_t before = 0, after;
+
+	for (int i = KEYS / 2; i < KEYS; i++)
+		assert_int_equal(pthread_key_create(&keys[i], luggage_refresh), 0);
+	for (int i = 0; i < 400 / SLOWER; i++) {
+		pthread_t threads[4];
+
+		for (int k = 0; k < 4; k++)
+			threads[k] = thread_start(luggage_thread, NULL);
+		for (int k = 0; k < 4; k++)
+			thread_result(threads[k]);
+		if (i == 100 / SLOWER)
+			before = rss_bytes();
+	}
+	after = rss_bytes();
+	assert_int_equal(destructions, 400 / SLOWER * 4 * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS);
+	/*
+	 * A round keeps 4 threads * 4 keys * 50 blocks of 5 KiB at most, that is 4 MiB. Whatever
+	 * was allocated past the allocator's destructor has a slice of its own for each block, of
+	 * which the pages that were touched count: 8 KiB and less. A leak of one block each time
+	 * would be 1,200 threads * 4 keys * 4 KiB = 19 MiB.
+	 */
+	assert_true(after < before + 12 * MIB);
+}
+
+/* Thread-local variables with destructors, as C++ has them: they end before all thread keys. */
+int __cxa_thread_atexit_impl(void (*destructor)(void *), void *object, void *dso);
+extern void *__dso_handle;
+
+static void cxx_destructor(void *object)
+{
+	void **blocks = object;
+
+	for (int i = 0; i < 20; i++)
+		block_end(blocks[i], 100 + i * 50, i);
+	free(blocks);
+	free(malloc(5000));
+}
+
+static void *cxx_thread(void *argument)
+{
+	for (int k = 0; k < 5; k++) {
+		void **blocks = malloc(20 * sizeof(*blocks));
+
+		for (int i = 0; i < 20; i++)
+			blocks[i] = block_new(100 + i * 50, i);
+		__cxa_thread_atexit_impl(cxx_destructor, blocks, &__dso_handle);
+	}
+	return NULL;
+}
+
+static void test_cxx_thread_locals(void **state)
+{
+	for (int i = 0; i < 200 / SLOWER; i++)
+		thread_result(thread_start(cxx_thread, NULL));
+}
+
+/* Blocks that others free while their thread ends, and after. */
+#define HANDED 2000
+
+struct handover {
+	void *blocks[HANDED]; /* atomic */
+	int filled;	      /* atomic */
+};
+
+static size_t handed_size(int i)
+{
+	return 16 + i * 31 % 1500 + (i % 100 == 0 ? 30000 : 0);
+}
+
+static void *handover_owner(void *argument)
+{
+	struct handover *handover = argument;
+
+	for (int i = 0; i < HANDED; i++) {
+		__atomic_store_n(
+			&handover->blocks[i], block_new(handed_size(i), i), __ATOMIC_RELEASE);
+		__atomic_store_n(&handover->filled, i + 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static void *handover_taker(void *argument)
+{
+	struct handover *handover = argument;
+
+	for (int i = 0; i < HANDED; i++) {
+		void *block;
+
+		while (__atomic_load_n(&handover->filled, __ATOMIC_ACQUIRE) <= i)
+			sched_yield();
+		/* Two takers: each block is freed by one of them. */
+		block = __atomic_exchange_n(&handover->blocks[i], NULL, __ATOMIC_ACQ_REL);
+		if (block)
+			block_end(block, handed_size(i), i);
+	}
+	return NULL;
+}
+
+static void test_free_while_owner_ends(void **state)
+{
+	static struct handover handover;
+
+	for (int round = 0; round < 150 / SLOWER; round++) {
+		pthread_t owner, takers[2];
+
+		memset(&handover, 0, sizeof(handover));
+		for (int i = 0; i < 2; i++)
+			takers[i] = thread_start(handover_taker, &handover);
+		owner = thread_start(handover_owner, &handover);
+		thread_result(owner);
+		for (int i = 0; i < 2; i++)
+			thread_result(takers[i]);
+	}
+}
+
+static void *orphans_make(void *argument)
+{
+	void **blocks = calloc(HANDED, sizeof(*blocks));
+
+	for (int i = 0; i < HANDED; i++)
+		blocks[i] = block_new(handed_size(i), i);
+	/* Half of them are gone already, so that the spans that stay are worth adopting. */
+	for (int i = 0; i < HANDED; i += 2)
+		block_end(blocks[i], handed_size(i), i);
+	return blocks;
+}
+
+static void *orphans_end(void *argument)
+{
+	void **blocks = argument;
+
+	for (int i = 1; i < HANDED; i += 2)
+		block_end(blocks[i], handed_size(i), i);
+	free(blocks);
+	return NULL;
+}
+
+/* The spans of ended threads are adopted, by who allocates and by who frees: nothing grows. */
+static void test_orphans(void **state)
+{
+	void **kept[3] = {NULL};
+	size_t start = 0, end;
+
+	for (int round = 0; round < 300 / SLOWER; round++) {
+		void **blocks = thread_result(thread_start(orphans_make, NULL));
+
+		switch (round % 3) {
+		case 0: /* freed by this thread, which has a heap */
+			orphans_end(blocks);
+			break;
+		case 1: /* by a thread that does nothing else */
+			thread_result(thread_start(orphans_end, blocks));
+			break;
+		default: /* later, when others have adopted their spans and used what was free */
+			if (kept[round / 3 % 3])
+				orphans_end(kept[round / 3 % 3]);
+			kept[round / 3 % 3] = blocks;
+		}
+		if (round == 100 / SLOWER)
+			start = rss_bytes();
+	}
+	end = rss_bytes();
+	for (int i = 0; i < 3; i++)
+		if (kept[i])
+			orphans_end(kept[i]);
+	/*
+	 * At most five times 2,000 blocks of 1 KiB are there at any time: 10 MiB. If the free half
+	 * of the orphans' spans were not used again, 200 rounds would leave a MiB each.
+	 */
+	assert_true(end < start + 16 * MIB);
+}
+
+/* One allocates, another frees, for long: the memory goes round. */
+#define RING 1024
+
+struct ring {
+	void *slots[RING]; /* atomic */
+	int rounds;
+};
+
+static void *producer(void *argument)
+{
+	struct ring *ring = argument;
+
+	for (int i = 0; i < ring->rounds; i++) {
+		void **slot = &ring->slots[i % RING], *block = block_new(16 + i % 500, i);
+
+		while (__atomic_load_n(slot, __ATOMIC_ACQUIRE))
+			sched_yield();
+		__atomic_store_n(slot, block, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* It never allocates: its first call into the allocator is a free, and its last. */
+static void *consumer(void *argument)
+{
+	struct ring *ring = argument;
+
+	for (int i = 0; i < ring->rounds; i++) {
+		void **slot = &ring->slots[i % RING], *block;
+
+		while (!(block = __atomic_load_n(slot, __ATOMIC_ACQUIRE)))
+			sched_yield();
+		__atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
+		block_end(block, 16 + i % 500, i);
+	}
+	return NULL;
+}
+
+static void test_producer_consumer(void **state)
+{
+	static struct ring rings[2];
+	pthread_t threads[4];
+	size_t before = rss_bytes();
+
+	for (int i = 0; i < 2; i++) {
+		rings[i].rounds = 1000000 / SLOWER;
+		threads[i * 2] = thread_start(producer, &rings[i]);
+		threads[i * 2 + 1] = thread_start(consumer, &rings[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		thread_result(threads[i]);
+	/*
+	 * 2 rings of 1,024 blocks of at most 515 bytes are out at a time: 1 MiB, in 22 classes with
+	 * a span or a few each. What passed through is 2 million blocks, 530 MiB.
+	 */
+	assert_true(rss_bytes() < before + 24 * MIB);
+}
+
+/* A thread that only frees what another allocates, in batches, while that one sleeps between. */
+static void test_only_frees(void **state)
+{
+	static struct ring ring;
+	pthread_t consumer_thread;
+	size_t peak = 0;
+
+	ring.rounds = 200 * RING;
+	consumer_thread = thread_start(consumer, &ring);
+	for (int round = 0; round < 200; round++) {
+		for (int i = 0; i < RING; i++) {
+			int nth = round * RING + i;
+
+			while (__atomic_load_n(&ring.slots[i], __ATOMIC_ACQUIRE))
+				sched_yield();
+			__atomic_store_n(
+				&ring.slots[i], block_new(16 + nth % 500, nth), __ATOMIC_RELEASE);
+		}
+		if (round == 20)
+			peak = rss_bytes();
+	}
+	thread_result(consumer_thread);
+	assert_true(rss_bytes() < peak + 8 * MIB);
+}
+
+/* 10,000 threads, a few at a time, each with blocks of many classes. */
+static void *short_thread(void *argument)
+{
+	void *blocks[40];
+
+	for (int i = 0; i < 40; i++)
+		blocks[i] = block_new(16 << i % 11, i);
+	for (int i = 0; i < 40; i++)
+		block_end(blocks[i], 16 << i % 11, i);
+	return NULL;
+}
+
+static void test_many_threads(void **state)
+{
+	size_t start = 0, end;
+
+	for (int i = 0; i < 10000 / 8 / SLOWER; i++) {
+		pthread_t threads[8];
+
+		for (int k = 0; k < 8; k++)
+			threads[k] = thread_start(short_thread, NULL);
+		for (int k = 0; k < 8; k++)
+			thread_result(threads[k]);
+		if (i == 50 / SLOWER)
+			start = rss_bytes();
+	}
+	end = rss_bytes();
+	/*
+	 * 8 threads at a time use 11 classes and so 88 spans, 50 KiB of blocks each. 400 threads
+	 * have been before `start`: all heaps and spans that 8 threads need were there. A leak of a
+	 * page a thread would be 38 MiB; what may differ is which slices are still dirty, a few
+	 * MiB.
+	 */
+	assert_true(end < start + 6 * MIB);
+}
+
+/* Shared blocks that any thread takes, reallocates and puts back; threads die all the time. */
+static void *swaps[512]; /* atomic; the first word holds the size */
+
+static void *swapper(void *argument)
+{
+	uint64_t random = (uintptr_t)argument * 0x9e3779b97f4a7c15 | 1;
+
+	for (int i = 0; i < 4000; i++) {
+		uint64_t r = random_next(&random);
+		void **slot = &swaps[r % 512];
+		size_t *block = __atomic_exchange_n(slot, NULL, __ATOMIC_ACQ_REL), size;
+
+		size = 16 + (r >> 20) % (r % 64 == 0 ? 100000 : 1000);
+		if (block && r % 3 == 0) {
+			block = realloc(block, size);
+		} else {
+			free(block);
+			block = r % 5 == 0 ? aligned_alloc(64, size) : malloc(size);
+		}
+		if (!block || malloc_usable_size(block) < size)
+			abort();
+		block[0] = size;
+		block[size / sizeof(size_t) - 1] = size;
+		block = __atomic_exchange_n(slot, block, __ATOMIC_ACQ_REL);
+		if (block && block[block[0] / sizeof(size_t) - 1] != block[0])
+			abort();
+		free(block);
+	}
+	return NULL;
+}
+
+static void test_swapping(void **state)
+{
+	for (int round = 0; round < 60 / SLOWER; round++) {
+		pthread_t threads[6];
+
+		for (uintptr_t i = 0; i < 6; i++)
+			threads[i] = thread_start(swapper, (void *)(round * 6 + i + 1));
+		for (int i = 0; i < 6; i++)
+			thread_result(threads[i]);
+	}
+	for (int i = 0; i < 512; i++)
+		free(swaps[i]);
+}
+
+/* Large blocks with contents, while others give back whatever is unused. */
+static bool trimming; /* atomic */
+
+static void *trimmer(void *argument)
+{
+	while (__atomic_load_n(&trimming, __ATOMIC_RELAXED))
+		malloc_trim(0);
+	return NULL;
+}
+
+static void *large_user(void *argument)
+{
+	uint64_t random = (uintptr_t)argument * 0x9e3779b97f4a7c15 | 1;
+
+	for (int i = 0; i < 2000 / SLOWER; i++) {
+		uint64_t r = random_next(&random);
+		size_t size = 70000 + r % MIB;
+		unsigned char *block = r % 3 ? malloc(size) : calloc(1, size);
+
+		if (r % 3 == 0)
+			for (size_t at = 0; at < size; at += 512)
+				if (block[at])
+					abort();
+		for (size_t at = 0; at < size; at += 512)
+			block[at] = (unsigned char)i;
+		if (r % 7 == 0)
+			block = realloc(block, size = size / 2 + 70000);
+		for (size_t at = 0; at < size; at += 512)
+			if (at < size && at < 70000 && block[at] != (unsigned char)i)
+				abort();
+		free(block);
+	}
+	return NULL;
+}
+
+static void test_trim_beside_use(void **state)
+{
+	pthread_t trimmers[2], users[3];
+
+	trimming = true;
+	for (int i = 0; i < 2; i++)
+		trimmers[i] = thread_start(trimmer, NULL);
+	for (uintptr_t i = 0; i < 3; i++)
+		users[i] = thread_start(large_user, (void *)(i + 1));
+	for (int i = 0; i < 3; i++)
+		thread_result(users[i]);
+	__atomic_store_n(&trimming, false, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		thread_result(trimmers[i]);
+}
+
+/* A process whose first thread has ended goes on. */
+static void *survivor(void *argument)
+{
+	pthread_t first = *(pthread_t *)argument;
+
+	pthread_join(first, NULL);
+	for (int i = 0; i < 100; i++)
+		thread_result(thread_start(short_thread, NULL));
+	free(argument);
+	_exit(0);
+}
+
+static void leader_ends(void *argument)
+{
+	pthread_t *self = malloc(sizeof(*self));
+
+	*self = pthread_self();
+	thread_start(survivor, self);
+	pthread_exit(NULL);
+}
+
+static void test_leader_ends(void **state)
+{
+	struct ending ending = child_run(leader_ends, NULL, 30);
+
+	assert_false(ending.hung);
+	assert_int_equal(ending.status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_destructors),
+		cmocka_unit_test(test_cxx_thread_locals),
+		cmocka_unit_test(test_free_while_owner_ends),
+		cmocka_unit_test(test_orphans),
+		cmocka_unit_test(test_producer_consumer),
+		cmocka_unit_test(test_only_frees),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_swapping),
+		cmocka_unit_test(test_trim_beside_use),
+		cmocka_unit_test(test_leader_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
