@@ -13,7 +13,7 @@
 const char recording_options_help[] =
 	"  -d, --duration TIME      stop after that long: 30s, 5m, 1h\n"
 	"  -o, --output FILE        write this; repeatable, the extension says what:\n"
-	"                           .html, .pb.gz (pprof), .folded, .txt\n"
+	"                           .html, .svg, .pb.gz (pprof), .folded, .txt\n"
 	"  -f, --format NAME        what to write where the extension does not say it\n"
 	"      --show live|allocated   what single-valued outputs hold (live)\n"
 	"      --by bytes|objects      and in which unit (bytes)\n"
@@ -115,7 +115,7 @@ static int option_take(
 		options->named = ap_format_by_name(text);
 		if (!options->named)
 			return usage_error(error, "--format", text,
-				"the formats are: html, pprof, folded, text");
+				"the formats are: html, svg, pprof, folded, text");
 		return 0;
 	case OPTION_SHOW:
 		return choice_take("--show", text, "live", "allocated", &options->allocated, error);
@@ -148,8 +148,23 @@ static int option_take(
 	return -EINVAL;
 }
 
+static int output_check(const char *path, struct ap_error *error)
+{
+	int err = ap_output_check(path);
+
+	if (!err)
+		return 0;
+	ap_error_what(error, AP_EXIT_FAILURE, "cannot write %s", path);
+	ap_error_detail(error, "%s", strerror(-err));
+	ap_error_hint(error, "give another place with -o");
+	return err;
+}
+
 static int outputs_check(struct recording_options *options, struct ap_error *error)
 {
+	/* Without -o the files go to the current folder. */
+	if (!options->output_count && !options->help)
+		return output_check("./allocprof.html", error);
 	for (size_t i = 0; i < options->output_count; i++) {
 		struct recording_output *output = &options->output[i];
 		int err;
@@ -161,17 +176,13 @@ static int outputs_check(struct recording_options *options, struct ap_error *err
 			ap_error_what(error, AP_EXIT_USAGE,
 				"the name of the output does not say its format: '%s'",
 				output->path);
-			ap_error_hint(
-				error, "end it in .html, .pb.gz, .folded or .txt, or add --format");
+			ap_error_hint(error,
+				"end it in .html, .svg, .pb.gz, .folded or .txt, or add --format");
 			return -EINVAL;
 		}
-		err = ap_output_check(output->path);
-		if (err) {
-			ap_error_what(error, AP_EXIT_FAILURE, "cannot write %s", output->path);
-			ap_error_detail(error, "%s", strerror(-err));
-			ap_error_hint(error, "give another place with -o");
+		err = output_check(output->path, error);
+		if (err)
 			return err;
-		}
 	}
 	return 0;
 }

@@ -517,6 +517,10 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 		goto fail;
 	if (!recording->options->quiet)
 		ap_format_text_write(stderr, profile, &recording->options->format);
+	if (!recording->options->quiet && !profile->total[recording->options->format.value])
+		fputs("note: nothing of what was sampled is live any more; "
+		      "see what was allocated with --show allocated\n",
+			stderr);
 	losses_warn(recording, &snapshot, &faults);
 	err = outputs_write(recording, profile, error);
 	goto out;

@@ -47,6 +47,7 @@ fails 2 "run needs a command" "$allocprof" run --
 
 # Outputs that cannot be written are known before the recording.
 fails 1 "cannot write /nonexistent/a.html" "$allocprof" attach -o /nonexistent/a.html "$pid"
+fails 1 "cannot write ./" nobody "$tmp/allocprof" attach "$pid"
 
 # No such process.
 fails 4 "no process 2147483647" "$allocprof" attach 2147483647
@@ -66,12 +67,12 @@ has "$tmp/command.err" "is a thread of process $pid" || fail "a thread is not ex
 fails 5 "process $other \(sleep\) does not use an allocator" "$allocprof" attach $other
 
 # No permission: on another user's process, and on one's own without the right to use BPF.
-fails 3 "no permission to look into process $pid" nobody "$tmp/allocprof" attach "$pid"
+fails 3 "no permission to look into process $pid" nobody "$tmp/allocprof" attach -o /tmp/a.html "$pid"
 setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/prober" <>"$tmp/prober.in" >"$tmp/own.out" &
 own=$!
 started+=("$own")
 wait_until has "$tmp/own.out" '^ready'
-fails 3 "no permission to profile: missing CAP_BPF" nobody "$tmp/allocprof" attach "$own"
+fails 3 "no permission to profile: missing CAP_BPF" nobody "$tmp/allocprof" attach -o /tmp/a.html "$own"
 
 # No BTF.
 no_btf() { unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$@"; }
@@ -80,6 +81,16 @@ fails 9 "this kernel does not describe its types \(BTF\)" no_btf "$allocprof" at
 # Nothing sampled; no output is left then.
 fails 6 "no samples in" "$allocprof" attach --quiet --duration 100ms -o none.html "$pid"
 [ ! -e none.html ] || fail "an output without samples"
+
+# A full disk: the other outputs are written all the same.
+attach full -f folded -o /dev/full -o full.pb.gz "$pid"
+wait_until has "$tmp/prober.out" "^done"
+status=0
+detach || status=$?
+equal "status of a full disk" $status 1
+has "$tmp/full.err" "^allocprof: cannot write /dev/full" || fail "a full disk is not mentioned"
+[ -s full.pb.gz ] || fail "the other output is missing"
+rm full.pb.gz
 
 kill -0 "$pid" || fail "the target did not survive"
 equal "files left" "$(find "$tmp" -name '*html*' -o -name '*pb.gz*' -o -name '*folded*')" ""

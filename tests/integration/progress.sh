@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# On a terminal the line of progress is drawn again in place, and ends before anything else is
+# printed; elsewhere no such thing is written, and --quiet writes nothing at all.
+. "$(dirname "$0")/common.sh"
+need_bpf
+need script
+
+start prober --threads 2 --attaches 3
+script --quiet --flush --return --command "'$allocprof' attach --duration 1s -o '$tmp/a.folded' $pid" \
+  "$tmp/terminal.out" </dev/null >/dev/null &
+recorder=$!
+started+=("$recorder")
+wait_until has "$tmp/terminal.out" "samples 0"
+echo >"$tmp/prober.in"
+wait "$recorder" || fail "attach ended with $?"
+tr '\r' '\n' <"$tmp/terminal.out" >"$tmp/lines.out"
+[ "$(grep -c '^00:0[01]  samples ' "$tmp/lines.out")" -ge 3 ] || fail "not drawn again"
+has "$tmp/lines.out" "samples 200  live [0-9.]+ KiB  allocated [0-9.]+ MiB  stacks 2  lost 0" || fail "numbers"
+has "$tmp/lines.out" "^detached; prober keeps running" || fail "the line was not ended"
+
+attach file -o "$tmp/a.folded" "$pid"
+wait_until has "$tmp/prober.out" "^done 2"
+detach || fail "attach ended with $?"
+! grep -q $'[\r\033]' "$tmp/file.err" || fail "control characters in a file"
+
+"$allocprof" attach --quiet --duration 1s -o "$tmp/a.folded" "$pid" 2>"$tmp/quiet.err" &
+loader=$!
+started+=("$loader")
+wait_until semaphores_are "$pid" "1 1"
+echo >"$tmp/prober.in"
+wait "$loader" || fail "attach ended with $?"
+equal "output of --quiet" "$(cat "$tmp/quiet.err")" ""
