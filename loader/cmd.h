@@ -35,10 +35,9 @@ struct recording_options {
 	struct ap_session_options session;
 	struct ap_format_options format;
 	const struct ap_format *named; /* --format, for what the extension does not say */
-	const char *period_text;       /* as given; NULL: the target's own */
-	uint64_t period;
-	uint64_t duration_ns;	 /* 0: no limit */
-	bool allocated, objects; /* --show, --by */
+	uint64_t period;	       /* 0: the target's own */
+	uint64_t duration_ns;	       /* 0: no limit */
+	bool allocated, objects;       /* --show, --by */
 	bool quiet, verbose, help;
 	struct recording_output *output;
 	size_t output_count;

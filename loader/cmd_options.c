@@ -63,13 +63,18 @@ static int usage_error(
 	return -EINVAL;
 }
 
-/* A size of a map: what the kernel takes, and what has a chance to fit in memory. */
-static int count_take(const char *option, const char *text, uint32_t *ret, struct ap_error *error)
+/* The size of a map, which the kernel allocates at once: what would take about a gigabyte is not
+ * what anybody means. */
+static int count_take(
+	const char *option, const char *text, uint32_t most, uint32_t *ret, struct ap_error *error)
 {
 	uint64_t count;
 
-	if (ap_count_parse(text, &count) || count < 1 || count > 1 << 26)
-		return usage_error(error, option, text, "give a number from 1 to 67108864");
+	if (ap_count_parse(text, &count) || count < 1 || count > most) {
+		usage_error(error, option, text, "");
+		ap_error_hint(error, "give a number from 1 to %u", most);
+		return -EINVAL;
+	}
 	*ret = count;
 	return 0;
 }
@@ -122,15 +127,15 @@ static int option_take(
 	case OPTION_BY:
 		return choice_take("--by", text, "bytes", "objects", &options->objects, error);
 	case OPTION_PERIOD:
-		options->period_text = text;
 		if (ap_size_parse(text, &options->period) || !options->period)
 			return usage_error(
 				error, "--period", text, "give a number of bytes: 64K, 512K, 2M");
 		return 0;
 	case OPTION_MAX_STACKS:
-		return count_take("--max-stacks", text, &options->session.max_stacks, error);
+		return count_take(
+			"--max-stacks", text, 1 << 20, &options->session.max_stacks, error);
 	case OPTION_MAX_LIVE:
-		return count_take("--max-live", text, &options->session.max_live, error);
+		return count_take("--max-live", text, 1 << 23, &options->session.max_live, error);
 	case OPTION_SHOW_ALLOCATOR:
 		options->format.show_allocator = true;
 		return 0;

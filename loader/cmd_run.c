@@ -59,22 +59,22 @@ static int library_open(
 	return err;
 }
 
-/* The child's status goes to *status once it has ended. */
-static int record(struct recording *recording, char **command, int *status, struct ap_error *error)
+/* The child's status goes to *status once it has ended. `library` stays until the session ends. */
+static int record(struct recording *recording, struct ap_object *library, char **command,
+	int *status, struct ap_error *error)
 {
 	struct ap_child child = {.go = -1, .failed = -1};
-	struct ap_object object = {.fd = -1};
 	struct ap_target *target = &recording->target;
 	struct ap_usdt usdt;
-	char library[PATH_MAX];
+	char path[PATH_MAX];
 	bool executed = false;
-	int err = library_find(library, error);
+	int err = library_find(path, error);
 
 	if (!err)
-		err = library_open(library, &object, &usdt, error);
+		err = library_open(path, library, &usdt, error);
 	if (err)
 		goto out;
-	err = ap_child_fork(&child, command, library);
+	err = ap_child_fork(&child, command, path);
 	if (err) {
 		ap_error_what(error, AP_EXIT_RUN_FAILURE, "cannot fork: %s", strerror(-err));
 		goto out;
@@ -87,7 +87,7 @@ static int record(struct recording *recording, char **command, int *status, stru
 		err = ap_session_open(
 			&recording->session, child.pid, &recording->options->session, error);
 	if (!err)
-		err = ap_session_attach(recording->session, &object, &usdt, child.pid, error);
+		err = ap_session_attach(recording->session, library, &usdt, child.pid, error);
 	if (err)
 		goto out;
 	/* Without it the mappings are looked at every now and then: good enough for most. */
@@ -112,8 +112,6 @@ out:
 		*status = ap_child_wait(&child);
 	if (!executed)
 		*status = error->status;
-	if (object.fd >= 0)
-		close(object.fd);
 	return err;
 }
 
@@ -121,6 +119,7 @@ int cmd_run(int argc, char **argv)
 {
 	struct recording_options options = {0};
 	struct ap_error error = {.status = AP_EXIT_RUN_FAILURE};
+	struct ap_object library = {.fd = -1};
 	struct recording recording;
 	int status = AP_EXIT_RUN_FAILURE;
 	int err;
@@ -140,9 +139,11 @@ int cmd_run(int argc, char **argv)
 	if (err)
 		status = error.status;
 	else
-		err = record(&recording, argv + optind, &status, &error);
+		err = record(&recording, &library, argv + optind, &status, &error);
 	recording_clear(&recording);
 	recording_options_clear(&options);
+	if (library.fd >= 0)
+		close(library.fd);
 	if (err)
 		ap_error_print(stderr, &error);
 	return status;

@@ -94,7 +94,9 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 		err = allocprof_bpf__load(session->skeleton);
 out:
 	if (err) {
-		ap_preflight_explain(error, err, "the kernel does not take the BPF programs");
+		/* Who may not load a program gets EPERM: EACCES is the verifier's. */
+		ap_preflight_explain(error, err == -EACCES ? -EINVAL : err,
+			"the kernel does not take the BPF programs");
 		ap_session_close(session);
 		return err;
 	}

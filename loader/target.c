@@ -188,7 +188,7 @@ int ap_target_search(struct ap_target *target, struct ap_error *error)
 		if (object->fd < 0)
 			continue;
 		err = ap_usdt_read(object->fd, &usdt);
-		if (err && err != -ENOTSUP)
+		if (err && err != -ENOTSUP && err != -E2BIG)
 			continue;
 		if (err)
 			usdt.count = 0;
@@ -199,7 +199,7 @@ int ap_target_search(struct ap_target *target, struct ap_error *error)
 		}
 		target->probed = grown;
 		grown += target->probed_count++;
-		*grown = (struct ap_probed){.object = object, .usdt = usdt};
+		*grown = (struct ap_probed){.object = object, .usdt = usdt, .err = err};
 	}
 	for (size_t i = 0; i < target->probed_count; i++)
 		target->probed[i].period_address =
@@ -228,19 +228,33 @@ int ap_target_scan(struct ap_target *target, struct ap_error *error)
 	return ap_target_search(target, error);
 }
 
+static bool has_both(const struct ap_usdt *usdt)
+{
+	unsigned int kinds = 0;
+
+	for (size_t i = 0; i < usdt->count; i++)
+		kinds |= 1U << usdt->site[i].kind;
+	return kinds == (1U << AP_USDT_ALLOC | 1U << AP_USDT_FREE);
+}
+
+static const char *unusable_why(const struct ap_probed *probed)
+{
+	if (probed->err == -ENOTSUP)
+		return "with their arguments in other places than the contract's registers";
+	if (probed->err == -E2BIG)
+		return "at too many places";
+	return "but not both of alloc and free";
+}
+
 int ap_target_check_probes(const struct ap_target *target, struct ap_error *error)
 {
 	const struct ap_mapping_table *table = &target->table;
 	size_t files = 0, unread = 0;
 	char name[128];
 
-	for (size_t i = 0; i < target->probed_count; i++) {
-		const struct ap_usdt *usdt = &target->probed[i].usdt;
-
-		for (size_t k = 0; k < usdt->count; k++)
-			if (usdt->site[k].kind == AP_USDT_ALLOC)
-				return 0;
-	}
+	for (size_t i = 0; i < target->probed_count; i++)
+		if (has_both(&target->probed[i].usdt))
+			return 0;
 	for (size_t i = 0; i < table->object_count; i++) {
 		files++;
 		unread += table->objects[i]->fd < 0;
@@ -253,7 +267,7 @@ int ap_target_check_probes(const struct ap_target *target, struct ap_error *erro
 		target->comm);
 	if (target->probed_count) {
 		ap_printable(name, sizeof(name), target->probed[0].object->path);
-		ap_error_detail(error, "%s has probes, but with their arguments elsewhere", name);
+		ap_error_detail(error, "%s has probes, %s", name, unusable_why(&target->probed[0]));
 	} else if (unread) {
 		ap_error_detail(error,
 			"none in %zu of its %zu mapped files; the others are not readable",
