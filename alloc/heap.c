@@ -138,7 +138,9 @@ struct ap_heap *ap_heap_start(void)
 /*
  * Fork. All locks are taken, from the outermost in; so the child finds every shared structure
  * whole. The other threads' heaps stay as they are for ever, since their threads may have been
- * anywhere: what the child frees of their blocks goes to mailboxes that nobody empties.
+ * anywhere: what the child frees of their blocks goes to mailboxes that nobody empties. Their names
+ * are taken off their spans, because the child's new threads will get the same: libc gives them the
+ * stacks of those that are no more, and the thread pointers with them.
  */
 static void fork_prepare(void)
 {
@@ -160,8 +162,24 @@ static void fork_done(void)
 	ap_sample_unlock();
 }
 
+static void spans_disown(void)
+{
+	uintptr_t self = thread_pointer();
+
+	if (!ap_heaps || (ap_heaps == ap_heap && !ap_heap->next))
+		return; /* there never was another thread */
+	for (size_t slice = ap_region.first; slice < ap_limit; slice++) {
+		struct ap_span *span = &ap_spans[slice];
+		uintptr_t owner = span->owner & ~OWNER_FLAGS;
+
+		if (owner != 0 && owner != self)
+			span->owner = OWNER_GONE | (span->owner & OWNER_FLAGS);
+	}
+}
+
 static void fork_child(void)
 {
+	spans_disown();
 	fork_done();
 	ap_sample_forked(ap_heap);
 }

@@ -76,6 +76,9 @@ enum ap_span_state {
 #define OWNER_MEDIUM  ((uintptr_t)2) /* a SPAN_MEDIUM: a block's offset has more than 16 bits */
 #define OWNER_FLAGS   ((uintptr_t)63)
 
+/* In the place of the thread pointer: a thread that a fork has left behind. */
+#define OWNER_GONE ((uintptr_t)64)
+
 /* In ap_span.remote, beside the list: the span stands in a mailbox, or is about to. */
 #define REMOTE_MAILED ((uintptr_t)1)
 
