@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork while other threads are anywhere inside the allocator, and the other times at which a
+ * process may call it: before its constructors, in a vfork's child, after exit.
+ */
+#include "common.h"
+
+#include <sched.h>
+
+#include "region.h"
+
+#define FORKS	200
+#define PARENTS 4
+#define SHARED	4000
+
+static bool stop; /* atomic */
+
+/* Blocks of the parent's threads, which the child frees; the first word holds the size. */
+static size_t *shared[SHARED]; /* atomic */
+
+static size_t wild_size(uint64_t r)
+{
+	return r % 200 == 0 ? 16 + r % 300000 : r % 20 == 0 ? 16 + r % 20000 : 16 + r % 600;
+}
+
+/* Allocates, frees, grows, trims, without an end. */
+static void *wild(void *argument)
+{
+	uint64_t random = (uintptr_t)argument * 0x9e3779b97f4a7c15 | 1;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		uint64_t r = random_next(&random);
+		size_t size = wild_size(r >> 10), *block = malloc(size);
+
+		if (!block)
+			abort();
+		block[0] = size;
+		block[size / 8 - 1] = ~size;
+		if (r % 16 == 0) {
+			block = realloc(block, size * 2);
+			block[0] = size * 2;
+			block[size * 2 / 8 - 1] = ~(size * 2);
+		}
+		free(__atomic_exchange_n(&shared[(r >> 40) % SHARED], block, __ATOMIC_ACQ_REL));
+		if (r % 4096 == 0)
+			malloc_trim(0);
+	}
+	return NULL;
+}
+
+/* Threads that end while the process forks. */
+static void *wild_short(void *argument)
+{
+	void *blocks[100];
+
+	for (int i = 0; i < 100; i++)
+		blocks[i] = malloc(wild_size((uintptr_t)argument + i * 7919));
+	for (int i = 0; i < 100; i++)
+		free(blocks[i]);
+	return NULL;
+}
+
+static void *wild_spawner(void *argument)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, wild_short, NULL) == 0)
+			pthread_join(thread, NULL);
+	}
+	return NULL;
+}
+
+/*
+ * In the child: frees blocks of the threads that are no more. glibc gives new threads the stacks,
+ * and so the thread pointers, of those: the allocator must not take them for the blocks' owners.
+ */
+static void *child_thread(void *argument)
+{
+	uintptr_t nth = (uintptr_t)argument;
+	void *blocks[200];
+
+	for (size_t i = nth; i < SHARED; i += 8) {
+		size_t *block = __atomic_exchange_n(&shared[i], NULL, __ATOMIC_ACQ_REL);
+
+		if (block && block[block[0] / 8 - 1] != ~block[0])
+			abort();
+		free(block);
+	}
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 200; i++) {
+			blocks[i] = malloc(16 + i * 40);
+			memset(blocks[i], (int)(nth + i), 16 + i * 40);
+		}
+		for (int i = 0; i < 200; i++) {
+			const unsigned char *block = blocks[i];
+
+			if (block[0] != (unsigned char)(nth + i) ||
+				block[15 + i * 40] != (unsigned char)(nth + i))
+				abort();
+			free(blocks[i]);
+		}
+	}
+	return NULL;
+}
+
+static void child_body(void *argument)
+{
+	pthread_t threads[4];
+	void *blocks[300];
+
+	/* At once, sizes of all kinds. */
+	for (int i = 0; i < 300; i++) {
+		blocks[i] = calloc(1, wild_size(i * 7919));
+		if (!blocks[i])
+			abort();
+	}
+	for (int i = 0; i < 300; i++)
+		free(blocks[i]);
+	/* Four at a time on stacks of threads that were, and then four that start in their own. */
+	for (uintptr_t round = 0; round < 2; round++) {
+		for (uintptr_t i = 0; i < 4; i++)
+			if (pthread_create(
+				    &threads[i], NULL, child_thread, (void *)(round * 4 + i)))
+				abort();
+		for (int i = 0; i < 4; i++)
+			pthread_join(threads[i], NULL);
+	}
+	malloc_trim(0);
+	free(malloc(100 << 20));
+}
+
+static void grandchild(void *argument)
+{
+	struct ending ending;
+
+	child_body(NULL);
+	ending = child_run(child_body, NULL, 30);
+	if (ending.hung || ending.status)
+		abort();
+}
+
+static void test_fork_of_wild_threads(void **state)
+{
+	pthread_t threads[PARENTS + 1];
+
+	for (uintptr_t i = 0; i < PARENTS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, wild, (void *)(i + 1)), 0);
+	assert_int_equal(pthread_create(&threads[PARENTS], NULL, wild_spawner, NULL), 0);
+	for (int i = 0; i < FORKS; i++) {
+		struct ending ending = child_run(i % 50 == 0 ? grandchild : child_body, NULL, 30);
+
+		if (ending.hung || ending.status)
+			fail_msg("fork %d: %s status %x: %s", i, ending.hung ? "hung," : "",
+				ending.status, ending.stderr_);
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	for (int i = 0; i <= PARENTS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < SHARED; i++) {
+		free(shared[i]);
+		shared[i] = NULL;
+	}
+}
+
+/*
+ * The same without chance: the child's threads sit on the stacks of the parent's, one to one, and
+ * free what those have allocated, all of it, so that every span comes to its end.
+ */
+static size_t *exact[PARENTS][SHARED];
+static pthread_barrier_t barrier;
+static uintptr_t parent_pointers[PARENTS];
+static int reused; /* atomic */
+
+static void *exact_parent(void *argument)
+{
+	uintptr_t nth = (uintptr_t)argument;
+
+	parent_pointers[nth] = (uintptr_t)__builtin_thread_pointer();
+	for (int i = 0; i < SHARED; i++)
+		exact[nth][i] = malloc(16 + i % 300);
+	pthread_barrier_wait(&barrier); /* filled */
+	pthread_barrier_wait(&barrier); /* forked */
+	for (int i = 0; i < SHARED; i++)
+		free(exact[nth][i]);
+	return NULL;
+}
+
+static void *exact_child(void *argument)
+{
+	uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+	void **blocks = malloc(SHARED * sizeof(*blocks));
+
+	for (int nth = 0; nth < PARENTS; nth++)
+		if (parent_pointers[nth] == self) {
+			__atomic_fetch_add(&reused, 1, __ATOMIC_RELAXED);
+			for (int i = 0; i < SHARED; i++) {
+				uintptr_t owner = span_at(exact[nth][i])->owner & ~OWNER_FLAGS;
+
+				/* Its lists may be in the middle of a change for ever. */
+				if (owner == self)
+					abort();
+				free(exact[nth][i]);
+			}
+		}
+	for (int i = 0; i < SHARED; i++) {
+		blocks[i] = malloc(16 + i % 300);
+		memset(blocks[i], i, 16 + i % 300);
+	}
+	for (int i = 0; i < SHARED; i++) {
+		const unsigned char *block = blocks[i];
+
+		if (block[0] != (unsigned char)i || block[15 + i % 300] != (unsigned char)i)
+			abort();
+		free(blocks[i]);
+	}
+	free(blocks);
+	pthread_barrier_wait(&barrier); /* all at a time, or one stack would do for all */
+	return NULL;
+}
+
+static void exact_fork(void *argument)
+{
+	pthread_t threads[PARENTS];
+
+	pthread_barrier_init(&barrier, NULL, PARENTS);
+	for (int i = 0; i < PARENTS; i++)
+		if (pthread_create(&threads[i], NULL, exact_child, NULL))
+			abort();
+	for (int i = 0; i < PARENTS; i++)
+		pthread_join(threads[i], NULL);
+	malloc_trim(0);
+	for (int i = 0; i < 1000; i++)
+		free(malloc(16 + i));
+	if (reused == 0)
+		dprintf(STDERR_FILENO, "no stack was used again\n");
+}
+
+static void test_fork_reuses_stacks(void **state)
+{
+	pthread_t threads[PARENTS];
+	struct ending ending;
+
+	pthread_barrier_init(&barrier, NULL, PARENTS + 1);
+	for (uintptr_t i = 0; i < PARENTS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, exact_parent, (void *)i), 0);
+	pthread_barrier_wait(&barrier);
+	ending = child_run(exact_fork, NULL, 30);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < PARENTS; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&barrier);
+	assert_false(ending.hung);
+	assert_string_equal(ending.stderr_, "");
+	assert_int_equal(ending.status, 0);
+}
+
+/* A child that forks on and on, each with what its parent had. */
+static void test_fork_chain(void **state)
+{
+	void *blocks[100];
+	int depth, status = 0;
+	pid_t pid = 0;
+
+	for (int i = 0; i < 100; i++)
+		blocks[i] = malloc(100 + i * 100);
+	for (depth = 0; depth < 20; depth++) {
+		pid = fork();
+		assert_true(pid >= 0);
+		if (pid)
+			break;
+		for (int i = 0; i < 100; i++) {
+			free(blocks[i]);
+			blocks[i] = malloc(100 + i * 100);
+		}
+	}
+	if (pid)
+		waitpid(pid, &status, 0);
+	if (depth > 0)
+		_exit(status ? 1 : 0);
+	for (int i = 0; i < 100; i++)
+		free(blocks[i]);
+	assert_int_equal(status, 0);
+}
+
+/* vfork's child shares the parent's memory: what it allocates and frees is the parent's. */
+static void test_vfork(void **state)
+{
+	for (int i = 0; i < 100; i++) {
+		char *volatile block = NULL;
+		int status = 0;
+		pid_t pid = vfork();
+
+		if (pid == 0) {
+			block = malloc(1000);
+			execl("/bin/true", "true", NULL);
+			_exit(1);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		free(block);
+	}
+}
+
+/* After exit: atexit's functions and destructors allocate and free. */
+static void at_exit(void)
+{
+	void *blocks[100];
+
+	for (int i = 0; i < 100; i++)
+		blocks[i] = malloc(16 << i % 12);
+	for (int i = 0; i < 100; i++)
+		free(blocks[i]);
+	malloc_trim(0);
+}
+
+static bool late_check;
+
+__attribute__((destructor(101))) static void latest(void)
+{
+	if (!late_check)
+		return;
+	at_exit();
+	dprintf(STDERR_FILENO, "latest\n");
+}
+
+static void exit_body(void *argument)
+{
+	late_check = true;
+	atexit(at_exit);
+	atexit(at_exit);
+	exit(0);
+}
+
+static void test_after_exit(void **state)
+{
+	struct ending ending = child_run(exit_body, NULL, 30);
+
+	assert_false(ending.hung);
+	assert_int_equal(ending.status, 0);
+	assert_non_null(strstr(ending.stderr_, "latest\n"));
+}
+
+/* exit while others allocate: nothing is taken down under them. */
+static void exit_among_threads(void *argument)
+{
+	pthread_t threads[PARENTS];
+
+	for (uintptr_t i = 0; i < PARENTS; i++)
+		if (pthread_create(&threads[i], NULL, wild, (void *)(i + 1)))
+			abort();
+	for (int i = 0; i < 50; i++)
+		sched_yield();
+	late_check = true;
+	atexit(at_exit);
+	exit(0);
+}
+
+static void test_exit_among_threads(void **state)
+{
+	stop = false;
+	for (int i = 0; i < 30; i++) {
+		struct ending ending = child_run(exit_among_threads, NULL, 30);
+
+		assert_false(ending.hung);
+		assert_int_equal(ending.status, 0);
+	}
+}
+
+/* Before any constructor of ours: what was allocated then is a block like others. */
+static void *early_blocks[64];
+static pid_t early_child = -1;
+static int early_status = -1;
+
+__attribute__((constructor(101))) static void earliest(void)
+{
+	for (int i = 0; i < 64; i++)
+		early_blocks[i] = memset(malloc(16 << i % 14), i, 16 << i % 14);
+	early_child = fork();
+	if (early_child == 0) {
+		for (int i = 0; i < 64; i++)
+			free(early_blocks[i]);
+		_exit(0);
+	}
+	waitpid(early_child, &early_status, 0);
+}
+
+static void test_before_constructors(void **state)
+{
+	assert_int_equal(early_status, 0);
+	for (int i = 0; i < 64; i++) {
+		const unsigned char *block = early_blocks[i];
+
+		for (int at = 0; at < 16 << i % 14; at++)
+			assert_int_equal(block[at], i);
+		free(early_blocks[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_before_constructors),
+		cmocka_unit_test(test_fork_chain),
+		cmocka_unit_test(test_vfork),
+		cmocka_unit_test(test_after_exit),
+		cmocka_unit_test(test_fork_reuses_stacks),
+		cmocka_unit_test(test_fork_of_wild_threads),
+		cmocka_unit_test(test_exit_among_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
