@@ -136,7 +136,7 @@ $(O)/tests/unit/%: tests/unit/%.c $(loader_lib) $(proto_obj)
 $(O)/tests/browser/%: tests/browser/%.c $(loader_lib) $(proto_obj)
 	$(call msg,TEST,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) $(LOADER_LIBS) -lm
+	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) $(LOADER_LIBS)
 
 $(O)/tests/alloc/test_sampling_%: listener := tests/alloc/listener.c \
 	-Wl,--wrap=ap_probe_alloc,--wrap=ap_probe_free

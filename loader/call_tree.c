@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "short_name.h"
+
+#define LABEL_MAX 1024
+
 /* ---- Find or add ---- */
 
 static bool function_equal(const void *array, uint32_t index, const void *key)
@@ -15,8 +19,14 @@ static bool function_equal(const void *array, uint32_t index, const void *key)
 	return a->name == b->name && a->file == b->file && a->library == b->library;
 }
 
-static int64_t function_add(struct ap_call_tree *tree, const struct ap_call_function *function)
+static const char *intern(struct ap_call_tree *tree, const char *text)
 {
+	return ap_intern(&tree->strings, text, strlen(text));
+}
+
+static int64_t function_add(struct ap_call_tree *tree, struct ap_call_function *function)
+{
+	char label[LABEL_MAX];
 	uint64_t hash = ap_hash_u64(0, (uintptr_t)function->name);
 	int64_t index;
 
@@ -26,6 +36,10 @@ static int64_t function_add(struct ap_call_tree *tree, const struct ap_call_func
 		&tree->function_table, hash, function_equal, tree->functions, function);
 	if (index >= 0)
 		return index;
+	function->label = ap_intern(
+		&tree->strings, label, ap_short_name(label, sizeof(label), function->name));
+	if (!function->label)
+		return -ENOMEM;
 	if (ap_array_grow((void **)&tree->functions, tree->function_count, &tree->function_room,
 		    sizeof(*function)) ||
 		ap_table_add(&tree->function_table, hash, tree->function_count))
@@ -121,11 +135,6 @@ void ap_call_tree_free(struct ap_call_tree *tree)
 	free(tree);
 }
 
-static const char *intern(struct ap_call_tree *tree, const char *text)
-{
-	return ap_intern(&tree->strings, text, strlen(text));
-}
-
 static int64_t shown_frame_add(struct ap_call_tree *tree, const struct ap_profile *profile,
 	const struct ap_shown_frame *shown, uint32_t flags)
 {
@@ -144,6 +153,8 @@ static int64_t shown_frame_add(struct ap_call_tree *tree, const struct ap_profil
 
 	if (!function.name || !function.file || !function.library)
 		return -ENOMEM;
+	if (tree->functions_only)
+		frame = (struct ap_call_frame){0};
 	if (location->mapping < 0 && !location->address && function.name[0] == '[')
 		frame.flags |= AP_FRAME_RESERVED;
 	index = function_add(tree, &function);
@@ -163,7 +174,7 @@ static int64_t stack_add(struct ap_call_tree *tree, const struct ap_profile *pro
 	uint32_t inlined_left = 0;
 	int64_t node = 0;
 
-	for (uint32_t i = all->count; i-- > 0;) {
+	for (uint32_t i = all->count; i-- > (tree->without_allocator ? hidden : 0);) {
 		const struct ap_shown_frame *shown = &all->frame[i];
 		uint32_t flags = i < hidden ? AP_FRAME_ALLOCATOR : 0;
 		int64_t frame;

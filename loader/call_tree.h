@@ -7,6 +7,7 @@
 #ifndef ALLOCPROF_CALL_TREE_H
 #define ALLOCPROF_CALL_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "intern.h"
@@ -16,6 +17,7 @@
 /* Strings are the tree's own and interned: equal ones are equal pointers. "" unknown. */
 struct ap_call_function {
 	const char *name;
+	const char *label; /* the same shortened, see short_name.h */
 	const char *file;
 	const char *library;
 	int64_t start_line;
@@ -49,7 +51,9 @@ struct ap_call_tree {
 	struct ap_call_node *nodes;
 	uint32_t function_count, frame_count, node_count;
 	uint32_t function_room, frame_room, node_room;
-	const char *program; /* the program's own library; NULL: unknown */
+	bool functions_only;	/* set before the first add: a function's lines are one frame */
+	bool without_allocator; /* the same: leave out the frames of AP_FRAME_ALLOCATOR */
+	const char *program;	/* the program's own library; NULL: unknown */
 	struct ap_intern strings;
 	struct ap_table function_table, frame_table, node_table;
 };

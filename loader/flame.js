@@ -194,7 +194,7 @@ function renderLegend() {
 	const largest = [...libraries].sort((a, b) => b[1].sum - a[1].sum).slice(0, window.innerWidth < 700 ? 2 : 6);
 	$("legend").replaceChildren(...largest.map(([library, { func, sum }]) => {
 		const swatch = make("span", { className: "swatch" });
-		swatch.style.background = oklch(palette.theme.light - 0.06, palette.theme.chroma * 1.35, libraryHue(func));
+		swatch.style.background = oklch(palette.theme.swatch, palette.theme.chroma * 1.35, func.hue);
 		const button = make("button", { title: `${library}: ${formatValue(sum, state.value)}. Click to search for it.` },
 			swatch, `${fileName(library)} ${formatShare(sum, layout.total)}`);
 		button.addEventListener("click", () => setSearch(state.q === "lib:" + fileName(library) ? "" : "lib:" + fileName(library), false));

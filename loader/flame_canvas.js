@@ -32,26 +32,6 @@ function oklch(lightness, chroma, hue) {
 	return `rgb(${red},${green},${blue})`;
 }
 
-function hashText(text) {
-	let hash = 2166136261;
-	for (let i = 0; i < text.length; i++)
-		hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
-	hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-	return (hash ^ (hash >>> 13)) >>> 0;
-}
-
-/* The version is no part of a library's colour: libfoo.so.1.2 and libfoo.so.1.3 look alike. */
-function libraryKey(library) {
-	return fileName(library).replace(/[-.]so.*$|-[\d.]+$/, "");
-}
-
-/* The program is amber; each library has a hue of its own, away from amber, by its name. */
-function libraryHue(func) {
-	if (func.program)
-		return 64;
-	return (130 + (hashText(libraryKey(func.library)) % 24) * 11.5) % 360;
-}
-
 const THEMES = {
 	light: {
 		paper: "#ffffff",
@@ -60,6 +40,7 @@ const THEMES = {
 		crumb: "#dfe3ea",
 		light: 0.875,
 		chroma: 0.08,
+		swatch: 0.81,
 		fade: [0.95, 0.012],
 		match: [0.8, 0.135, 345],
 		hover: "rgba(0,0,0,0.10)",
@@ -72,6 +53,7 @@ const THEMES = {
 		crumb: "#2a2f39",
 		light: 0.49,
 		chroma: 0.078,
+		swatch: 0.58,
 		fade: [0.28, 0.012],
 		match: [0.55, 0.2, 345],
 		hover: "rgba(255,255,255,0.14)",
@@ -88,13 +70,11 @@ class Palette {
 		this.plain = profile.functions.map((func) => {
 			if (func.reserved)
 				return oklch(light - 0.05, 0.0, 0);
-			const hash = hashText(func.name);
-			const shade = light + (((hash >>> 4) % 100) / 100 - 0.5) * 0.055;
-			const turn = (((hash >>> 12) % 100) / 100 - 0.5) * (func.program ? 24 : 9);
-			const tint = func.library === "" ? 0.02 : chroma;
-			return oklch(shade, tint, libraryHue(func) + turn);
+			const lighter = ((func.shade % 100) / 100 - 0.5) * 0.055;
+			const turn = (Math.floor(func.shade / 100) / 100 - 0.5) * 16;
+			return oklch(light + lighter, func.library === "" ? 0.02 : chroma, func.hue + turn);
 		});
-		this.faded = profile.functions.map((func) => oklch(fade[0], fade[1], libraryHue(func)));
+		this.faded = profile.functions.map((func) => oklch(fade[0], fade[1], func.hue));
 		// Blue for less, orange for more: told apart with any colour vision, and by lightness.
 		this.change = [];
 		for (let i = -20; i <= 20; i++) {
@@ -375,6 +355,8 @@ class FlameView {
 				context.globalAlpha = 0.55;
 			context.fillStyle = this.colour(node);
 			context.fillRect(from, y, wide > 2 ? wide - 1 : wide, ROW_HEIGHT - 1);
+			if (above)
+				context.globalAlpha = 0.8;
 			if (wide >= LABEL_MIN)
 				this.drawLabel(node, from, wide, y);
 			if (above)

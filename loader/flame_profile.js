@@ -6,14 +6,14 @@
  * The JSON, as format_html.c writes it; indices count from 0 and -1 is "none":
  *   strings    [shared, rest, ...]   sorted; shared: characters taken over from the string before
  *   types      [type, unit, ...]   the four values, as in pprof; type "": there is no such value
- *   functions  [name, file, library, start line, ...]   strings by index
+ *   functions  [name, label, file, library, start line, hue, shade, ...]   strings by
+ *              index; label: the short name; hue, shade: see tint.h
  *   frames     [function, line, flags, ...]   FRAME_*
  *   tree       the call tree in preorder: f >= 0 enters a child that is frame f, -n leaves n frames
  *   self       [skip, v0, v1, v2, v3, ...]   the values of the stacks that end in a node; skip:
  *              distance from the node before; the root, 0, counts as a node
  *   show       the value that is shown first; allocator: 1 if its frames are
  *   base       null, or { info, self }: the older profile of a diff, on the same tree
- *   program    index of the string that is the program's own library
  * A value set is four numbers: allocated objects and bytes, live objects and bytes.
  */
 "use strict";
@@ -97,48 +97,6 @@ function fileName(path) {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/* A C++ or Rust name without arguments and template parameters: what fits in a frame. */
-function shortName(name) {
-	if (name.startsWith("[") || !/[<(]/.test(name))
-		return name;
-	if (name.startsWith("<"))
-		return shortMethod(name);
-	let out = "";
-	let depth = 0;
-	for (let i = 0; i < name.length; i++) {
-		const c = name[i];
-		if (name.startsWith("operator", i)) {
-			const op = /^operator\s*(\(\)|<<=?|>>=?|<=?>?|>=?|->\*?|[^\s(<]*)/.exec(name.slice(i));
-			if (depth === 0)
-				out += op[0];
-			i += op[0].length - 1;
-		} else if (c === "(" && name.startsWith("(anonymous namespace)", i)) {
-			if (depth === 0)
-				out += "(anon)";
-			i += "(anonymous namespace)".length - 1;
-		} else if (c === "<" || c === "(") {
-			depth++;
-		} else if (c === ">" || c === ")") {
-			depth = Math.max(0, depth - 1);
-		} else if (depth === 0) {
-			out += c;
-		}
-	}
-	out = out.replace(/ (const|volatile|&&?|\[clone .*)$/, "").trim();
-	// A return type stands before the last blank that is not part of "operator new".
-	const blank = out.replace(/operator .*$/, "").lastIndexOf(" ");
-	return out.slice(blank + 1) || name;
-}
-
-/* Rust's <Type as Trait>::method. */
-function shortMethod(name) {
-	const close = name.lastIndexOf(">::");
-	if (close < 0)
-		return name;
-	const type = name.slice(1, close).replace(/ as .*$/, "");
-	return shortName(type) + "::" + shortName(name.slice(close + 3));
-}
-
 /* --- decoding */
 
 function decodeProfile(json) {
@@ -151,16 +109,17 @@ function decodeProfile(json) {
 	const string = (index) => (index >= 0 ? strings[index] : "");
 
 	const functions = [];
-	for (let i = 0; i < json.functions.length; i += 4) {
-		const [name, file, library, line] = json.functions.slice(i, i + 4);
+	for (let i = 0; i < json.functions.length; i += 7) {
+		const [name, label, file, library, line, hue, shade] = json.functions.slice(i, i + 7);
 		functions.push({
 			id: functions.length,
 			name: string(name),
-			label: shortName(string(name)),
+			label: string(label),
 			file: string(file),
 			library: string(library),
 			line,
-			program: library >= 0 && library === json.program,
+			hue,
+			shade,
 			reserved: false,
 		});
 	}

@@ -75,4 +75,7 @@ ap_format_write_fn ap_format_text_write;
 /* An interactive flame graph in one file. */
 ap_format_write_fn ap_format_html_write;
 
+/* The same picture of one value, without script. */
+ap_format_write_fn ap_format_svg_write;
+
 #endif

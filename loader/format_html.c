@@ -24,6 +24,7 @@
 #include "format.h"
 #include "json.h"
 #include "printable.h"
+#include "tint.h"
 
 #define TOP_ROWS 20
 
@@ -221,15 +222,17 @@ static int functions_put(FILE *out, const struct ap_call_tree *tree)
 	fputs("\"functions\":[", out);
 	for (uint32_t i = 0; i < tree->function_count; i++) {
 		const struct ap_call_function *function = &tree->functions[i];
+		struct ap_tint tint = ap_tint(function->name, function->library,
+			*function->library && function->library == tree->program);
 
-		fprintf(out, "%s%ld,%ld,%ld,%lld", i ? "," : "",
+		fprintf(out, "%s%ld,%ld,%ld,%ld,%lld,%u,%u", i ? "," : "",
 			string_index(tree, sorted, function->name),
+			string_index(tree, sorted, function->label),
 			string_index(tree, sorted, function->file),
 			string_index(tree, sorted, function->library),
-			(long long)function->start_line);
+			(long long)function->start_line, tint.hue, tint.shade);
 	}
-	fprintf(out, "],\n\"program\":%ld,\n",
-		tree->program && *tree->program ? string_index(tree, sorted, tree->program) : -1);
+	fputs("],\n", out);
 	free(sorted);
 	return 0;
 }

@@ -118,6 +118,8 @@ static void write_page(const char *directory, const char *name, const struct ap_
 	FILE *out = create(directory, name, "html");
 
 	finish(out, ap_format_html_compare(out, profile, base, &options));
+	out = create(directory, name, "svg");
+	finish(out, ap_format_svg_write(out, profile, &options));
 	options.show_allocator = true;
 	for (int v = 0; v < AP_VALUES; v++) {
 		char extension[64];

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A still picture for tickets and READMEs: one value of the profile as an icicle, without script
+ * and without anything fetched. A frame's full name and numbers are in its title, which browsers
+ * show as a tooltip.
+ */
+#include "format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call_tree.h"
+#include "printable.h"
+#include "tint.h"
+#include "units.h"
+
+#define WIDTH	      1200
+#define MARGIN	      10
+#define HEADER	      52
+#define ROW	      19
+#define NARROWEST     0.8  /* pixels; narrower frames are left out, and nobody can see them */
+#define DEEPEST	      200  /* rows */
+#define LETTER	      6.9  /* pixels, the mean of a wide sans-serif at 11.5 px */
+#define POINTED_LEAST 3.0  /* pixels that a frame needs to be pointed at */
+#define LABEL_LEAST   24.0 /* pixels that a frame needs for a text */
+#define SHOWN_NAME    512
+#define NUMBER_TEXT   32
+
+struct picture {
+	FILE *out;
+	const struct ap_profile *profile;
+	const struct ap_call_tree *tree;
+	enum ap_value value;
+	const int64_t *total; /* by node */
+	double *x;	      /* in the units of the value */
+	uint32_t *depth;
+	double scale; /* pixels for one of the value */
+};
+
+/* ---- Text ---- */
+
+/* The first byte of a character of UTF-8. */
+static bool is_letter(char c)
+{
+	return (c & 0xc0) != 0x80;
+}
+
+/* Escapes for XML; of a text of more than `room` letters the beginning and an ellipsis. */
+static void xml_put(FILE *out, const char *text, size_t room)
+{
+	char shown[SHOWN_NAME];
+	size_t left = 0;
+	bool cut;
+
+	ap_printable(shown, sizeof(shown), text);
+	for (const char *c = shown; *c; c++)
+		left += is_letter(*c);
+	cut = left > room;
+	if (cut)
+		left = room - 1;
+	for (const char *c = shown; *c; c++) {
+		if (is_letter(*c) && !left--)
+			break;
+		if (*c == '&')
+			fputs("&amp;", out);
+		else if (*c == '<')
+			fputs("&lt;", out);
+		else if (*c == '>')
+			fputs("&gt;", out);
+		else if (*c == '"')
+			fputs("&quot;", out);
+		else
+			fputc(*c, out);
+	}
+	if (cut)
+		fputs("\xe2\x80\xa6", out);
+}
+
+static const char *number_format(char out[NUMBER_TEXT], int64_t number, const char *unit)
+{
+	static const char suffix[] = " kMGTP";
+	double size = (double)number;
+	int step = 0;
+
+	if (strcmp(unit, "bytes") == 0)
+		return ap_size_format(out, size);
+	while (size >= 99999.5 && suffix[step + 1]) {
+		size /= 1000;
+		step++;
+	}
+	if (step)
+		snprintf(out, NUMBER_TEXT, "%.3g %c", size, suffix[step]);
+	else
+		snprintf(out, NUMBER_TEXT, "%lld", (long long)number);
+	return out;
+}
+
+static const char *value_name(const struct ap_value_type *type)
+{
+	static const struct {
+		const char *type, *name;
+	} names[] = {{"alloc_objects", "allocated objects"}, {"alloc_space", "allocated bytes"},
+		{"inuse_objects", "live objects"}, {"inuse_space", "live bytes"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(type->type, names[i].type) == 0)
+			return names[i].name;
+	return type->type;
+}
+
+/* ---- Layout ---- */
+
+struct child {
+	uint32_t node;
+	int64_t total;
+};
+
+static int compare_children(const void *a, const void *b)
+{
+	const struct child *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* A parent stands before its children, so one pass gives each its place: the largest first. */
+static int layout(struct picture *picture)
+{
+	const struct ap_call_tree *tree = picture->tree;
+	struct child *children = calloc(tree->node_count, sizeof(*children));
+
+	if (!children)
+		return -ENOMEM;
+	for (uint32_t node = 0; node < tree->node_count; node++) {
+		double x = picture->x[node];
+		size_t count = 0;
+
+		for (uint32_t n = tree->nodes[node].first_child; n; n = tree->nodes[n].next)
+			children[count++] = (struct child){n, picture->total[n]};
+		qsort(children, count, sizeof(*children), compare_children);
+		for (size_t i = 0; i < count; i++) {
+			picture->depth[children[i].node] = picture->depth[node] + 1;
+			picture->x[children[i].node] = x;
+			if (children[i].total > 0)
+				x += (double)children[i].total;
+		}
+	}
+	free(children);
+	return 0;
+}
+
+static bool is_drawn(const struct picture *picture, uint32_t node)
+{
+	return picture->depth[node] < DEEPEST &&
+	       (!node || (double)picture->total[node] * picture->scale >= NARROWEST);
+}
+
+/* ---- Drawing ---- */
+
+static void colour(const struct picture *picture, uint32_t node, uint8_t rgb[3])
+{
+	const struct ap_call_tree *tree = picture->tree;
+	const struct ap_call_frame *frame = &tree->frames[tree->nodes[node].frame];
+	const struct ap_call_function *function;
+	struct ap_tint tint;
+
+	if (!node) {
+		ap_oklch(0.925, 0.008, 260, rgb);
+		return;
+	}
+	if (frame->flags & AP_FRAME_RESERVED) {
+		ap_oklch(0.825, 0, 0, rgb);
+		return;
+	}
+	function = &tree->functions[frame->function];
+	tint = ap_tint(function->name, function->library,
+		*function->library && function->library == tree->program);
+	ap_oklch(0.875 + (tint.shade % 100 / 100.0 - 0.5) * 0.055, *function->library ? 0.08 : 0.02,
+		tint.hue + (tint.shade / 100 / 100.0 - 0.5) * 16, rgb);
+}
+
+static const struct ap_call_function *function_of(const struct picture *picture, uint32_t node)
+{
+	static const struct ap_call_function root = {.name = "All stacks", .label = "All stacks"};
+	const struct ap_call_tree *tree = picture->tree;
+
+	return node ? &tree->functions[tree->frames[tree->nodes[node].frame].function] : &root;
+}
+
+static void frame_put(const struct picture *picture, uint32_t node)
+{
+	const struct ap_value_type *type = &picture->profile->type[picture->value];
+	double x = MARGIN + picture->x[node] * picture->scale;
+	double width = node ? (double)picture->total[node] * picture->scale : WIDTH - 2 * MARGIN;
+	double share = picture->total[0]
+			       ? 100.0 * (double)picture->total[node] / (double)picture->total[0]
+			       : 0;
+	unsigned int y = HEADER + picture->depth[node] * ROW;
+	const struct ap_call_function *function = function_of(picture, node);
+	char number[NUMBER_TEXT];
+	FILE *out = picture->out;
+	uint8_t rgb[3];
+
+	colour(picture, node, rgb);
+	fprintf(out,
+		"<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"#%02x%02x%02x\"", x,
+		y, width > 2 ? width - 1 : width, ROW - 1, rgb[0], rgb[1], rgb[2]);
+	if (width < POINTED_LEAST) {
+		fputs("/>\n", out);
+		return;
+	}
+	fputs("><title>", out);
+	xml_put(out, function->name, SIZE_MAX);
+	fprintf(out, "\n%s, %.2f%%</title></rect>\n",
+		number_format(number, picture->total[node], type->unit), share);
+	if (width >= LABEL_LEAST) {
+		size_t letters = (size_t)((width - 8) / LETTER);
+		const char *name =
+			strlen(function->name) <= letters ? function->name : function->label;
+
+		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", x + 4, y + 13);
+		xml_put(out, name, letters);
+		fputs("</text>", out);
+		/* The share at the right, where there is room for it. */
+		if (node && width >= 130 && (double)strlen(name) * LETTER + 60 < width)
+			fprintf(out, "<text class=\"s\" x=\"%.1f\" y=\"%u\">%.1f%%</text>",
+				x + width - 5, y + 13, share);
+		fputc('\n', out);
+	}
+}
+
+static void header_put(const struct picture *picture, uint32_t rows)
+{
+	const struct ap_profile_info *info = &picture->profile->info;
+	const struct ap_value_type *type = &picture->profile->type[picture->value];
+	unsigned int height = HEADER + rows * ROW + MARGIN;
+	char number[NUMBER_TEXT], period[AP_SIZE_TEXT];
+	FILE *out = picture->out;
+
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+		"viewBox=\"0 0 %d %u\" role=\"img\">\n<style>text{pointer-events:none;font:11.5px "
+		"Inter,system-ui,"
+		"\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif;fill:#1b2230}"
+		".t{font-size:15px;font-weight:600}.i{fill:#5a6475}"
+		".s{fill:#5a6475;text-anchor:end}</style>\n"
+		"<rect width=\"100%%\" height=\"100%%\" rx=\"8\" fill=\"#fff\"/>\n",
+		WIDTH, height, WIDTH, height);
+	fprintf(out, "<text class=\"t\" x=\"%d\" y=\"22\">", MARGIN);
+	xml_put(out, info->comm && *info->comm ? info->comm : "profile", 60);
+	fprintf(out, ": %s %s</text>\n<text class=\"i\" x=\"%d\" y=\"41\">",
+		number_format(number, picture->total[0], type->unit), value_name(type), MARGIN);
+	if (info->command)
+		xml_put(out, info->command, 90);
+	if (info->pid > 0)
+		fprintf(out, " \xc2\xb7 pid %lld", (long long)info->pid);
+	if (info->duration_ns > 0)
+		fprintf(out, " \xc2\xb7 %.1f s", (double)info->duration_ns / 1e9);
+	if (info->period > 0)
+		fprintf(out, " \xc2\xb7 one sample per %s",
+			ap_size_format(period, (double)info->period));
+	if (info->samples > 0)
+		fprintf(out, " \xc2\xb7 %llu samples, %llu lost, %.1f%% whole stacks",
+			(unsigned long long)info->samples, (unsigned long long)info->lost,
+			100.0 * (double)info->whole_stacks / (double)info->samples);
+	fputs("</text>\n", out);
+}
+
+static int picture_put(struct picture *picture)
+{
+	const struct ap_call_tree *tree = picture->tree;
+	uint32_t rows = 1;
+	bool cut = false;
+	int err = layout(picture);
+
+	if (err)
+		return err;
+	picture->scale =
+		picture->total[0] > 0 ? (WIDTH - 2 * MARGIN) / (double)picture->total[0] : 0;
+	for (uint32_t node = 0; node < tree->node_count; node++)
+		if (is_drawn(picture, node) && picture->depth[node] >= rows)
+			rows = picture->depth[node] + 1;
+		else if (picture->depth[node] >= DEEPEST)
+			cut = true;
+	header_put(picture, rows + cut);
+	if (cut)
+		fprintf(picture->out,
+			"<text class=\"i\" x=\"%d\" y=\"%d\">deeper frames are not drawn</text>\n",
+			MARGIN, HEADER + DEEPEST * ROW + 13);
+	for (uint32_t node = 0; node < tree->node_count; node++)
+		if (is_drawn(picture, node))
+			frame_put(picture, node);
+	fputs("</svg>\n", picture->out);
+	return 0;
+}
+
+int ap_format_svg_write(
+	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
+{
+	struct picture picture = {.out = out, .profile = profile, .value = options->value};
+	struct ap_call_tree *tree = ap_call_tree_new();
+	int64_t *total = NULL;
+	int err = -ENOMEM;
+
+	if (!tree)
+		return err;
+	errno = 0;
+	tree->functions_only = true;
+	tree->without_allocator = !options->show_allocator;
+	err = ap_call_tree_add(tree, profile, 0);
+	if (err)
+		goto out;
+	err = -ENOMEM;
+	total = ap_call_tree_totals(tree, 0, options->value);
+	picture.x = calloc(tree->node_count, sizeof(*picture.x));
+	picture.depth = calloc(tree->node_count, sizeof(*picture.depth));
+	if (!total || !picture.x || !picture.depth)
+		goto out;
+	picture.tree = tree;
+	picture.total = total;
+	err = picture_put(&picture);
+	if (!err && (fflush(out) || ferror(out)))
+		err = errno ? -errno : -EIO;
+out:
+	free(picture.x);
+	free(picture.depth);
+	free(total);
+	ap_call_tree_free(tree);
+	return err;
+}
