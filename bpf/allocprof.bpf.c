@@ -63,7 +63,7 @@ static __noinline struct ap_site *site_file(struct ap_site_key *key)
 	if (site || !blank)
 		return site;
 	/* Fails with EEXIST when another thread has just made it: then it is there. */
-	bpf_map_update_elem(&sites, key, blank, BPF_NOEXIST);
+	map_insert(&sites, key, blank);
 	site = bpf_map_lookup_elem(&sites, key);
 	if (site)
 		return site;
@@ -101,12 +101,12 @@ static __noinline int live_retire(const struct ap_live_key *key)
 static __noinline int live_file(struct scratch *scratch, struct ap_site *site)
 {
 	struct ap_totals *total = totals_get();
-	long err = bpf_map_update_elem(&live, &scratch->live_key, &scratch->live, BPF_NOEXIST);
+	int err = map_insert(&live, &scratch->live_key, &scratch->live);
 
 	if (err == -EEXIST) {
 		if (live_retire(&scratch->live_key) && total)
 			__sync_fetch_and_add(&total->frees_missed, 1);
-		err = bpf_map_update_elem(&live, &scratch->live_key, &scratch->live, BPF_NOEXIST);
+		err = map_insert(&live, &scratch->live_key, &scratch->live);
 	}
 	if (!err)
 		return 0;

@@ -80,6 +80,16 @@ struct {
 	__type(value, struct ap_site);
 } blank_site SEC(".maps");
 
+/*
+ * Adds an element that is not there yet: 0, -EEXIST, -E2BIG. An int, unlike what the helper is
+ * declared to return: before 6.4 the kernel calls the map's own function, which returns an int, and
+ * the upper half of the register is whatever it is (on 5.10 -EEXIST compares unequal as a long).
+ */
+static __always_inline int map_insert(void *map, const void *key, const void *value)
+{
+	return (int)bpf_map_update_elem(map, key, value, BPF_NOEXIST);
+}
+
 /* The id of the process in all keys, as the loader knows it. The kernel filters the probes by
  * address space, so whatever arrives is this process's, also from a vfork child. */
 const volatile unsigned int process_id = 0;

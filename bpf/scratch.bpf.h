@@ -17,7 +17,7 @@ static __always_inline struct scratch *scratch_claim(void)
 	__u32 zero = 0;
 	struct scratch *blank = bpf_map_lookup_elem(&blank_scratch, &zero);
 
-	if (!blank || bpf_map_update_elem(&scratches, &owner, blank, BPF_NOEXIST))
+	if (!blank || map_insert(&scratches, &owner, blank))
 		return NULL;
 	return bpf_map_lookup_elem(&scratches, &owner);
 }

@@ -47,7 +47,7 @@ static __noinline int stack_file(struct scratch *scratch)
 {
 	struct ap_stack *known;
 	__u64 *id = &scratch->site_key.stack;
-	long err;
+	int err;
 
 	*id = stack_hash(&scratch->stack) & hash_mask;
 	if (*id < AP_STACK_FIRST || *id > -1ULL - STACK_PROBES)
@@ -56,7 +56,7 @@ static __noinline int stack_file(struct scratch *scratch)
 	for (int i = 0; i < STACK_PROBES; i++) {
 		known = bpf_map_lookup_elem(&stacks, id);
 		if (!known) {
-			err = bpf_map_update_elem(&stacks, id, &scratch->stack, BPF_NOEXIST);
+			err = map_insert(&stacks, id, &scratch->stack);
 			if (!err)
 				return 1;
 			if (err != -EEXIST) {

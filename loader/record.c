@@ -167,12 +167,13 @@ static bool sums_differ(const struct ap_snapshot *snapshot)
 	       memcmp(&freed, &freed_total, sizeof(freed));
 }
 
-uint64_t ap_record_lost(const struct ap_snapshot *snapshot)
+static uint64_t stacks_lost(const struct ap_snapshot *snapshot)
 {
 	uint64_t lost = 0;
 
 	for (int i = 0; i < AP_LOSSES; i++)
-		lost += snapshot->losses[i].allocated.samples;
+		if (i != AP_LOSS_LIVE_FULL)
+			lost += snapshot->losses[i].allocated.samples;
 	return lost;
 }
 
@@ -198,7 +199,7 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	ap_symbolizer_free(recording.symbolizer);
 	profile->info.samples = snapshot->totals.allocated.samples;
 	profile->info.frees = snapshot->totals.freed.samples;
-	profile->info.lost = ap_record_lost(snapshot);
+	profile->info.lost = stacks_lost(snapshot);
 	profile->info.whole_stacks = snapshot->totals.ends[AP_END_START];
 	return err;
 }

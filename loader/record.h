@@ -21,7 +21,4 @@ struct ap_record_faults {
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_mapping_table *table, pid_t pid, struct ap_record_faults *faults);
 
-/* The samples of a snapshot that are not under their own stack. */
-uint64_t ap_record_lost(const struct ap_snapshot *snapshot);
-
 #endif
