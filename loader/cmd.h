@@ -21,26 +21,79 @@
 /* A command gets its name in argv[0] and returns an exit status. */
 int cmd_attach(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
-/* ---- Options of attach and run ---- */
+/* ---- Outputs, of every command that has a profile ---- */
 
-struct recording_output {
+struct command_output {
 	const char *path;
 	const struct ap_format *format;
 };
 
-struct recording_options {
-	struct ap_session_options session;
+struct output_options {
 	struct ap_format_options format;
 	const struct ap_format *named; /* --format, for what the extension does not say */
-	uint64_t period;	       /* 0: the target's own */
-	uint64_t duration_ns;	       /* 0: no limit */
+	bool shown;		       /* --show or --by was given */
 	bool allocated, objects;       /* --show, --by */
-	bool quiet, verbose, help;
-	struct recording_output *output;
-	size_t output_count;
+	bool quiet;
+	struct command_output *output;
+	size_t count;
+};
+
+/* Their letters and names for getopt_long(), and how the help lists them. */
+#define OUTPUT_OPTIONS_SHORT "o:f:q"
+#define OUTPUT_OPTIONS_LONG                                                                 \
+	{"output", required_argument, NULL, 'o'}, {"format", required_argument, NULL, 'f'}, \
+		{"show", required_argument, NULL, OPTION_SHOW},                             \
+		{"by", required_argument, NULL, OPTION_BY},                                 \
+		{"show-allocator", no_argument, NULL, OPTION_SHOW_ALLOCATOR},               \
+	{                                                                                   \
+		"quiet", no_argument, NULL, 'q'                                             \
+	}
+enum { OPTION_SHOW = 256, OPTION_BY, OPTION_SHOW_ALLOCATOR, OPTION_OWN /* first of a command */ };
+extern const char output_options_help[];
+
+/* Takes one of them: 0; -ENOENT when it is none; -EINVAL, -ENOMEM with the error filled in. */
+int output_option_take(
+	struct output_options *options, int option, const char *text, struct ap_error *error);
+
+/* What is common to all parsing: a bad value, and what getopt_long() did not like. -EINVAL. */
+int option_value_error(
+	struct ap_error *error, const char *option, const char *value, const char *expected);
+int option_error(struct ap_error *error, int option, char **argv);
+
+/*
+ * After the last option: finds the format of each output and whether it can be written, and the
+ * value that is shown. 0 or a negative errno with the error filled in.
+ */
+int output_options_finish(struct output_options *options, struct ap_error *error);
+int output_check(const char *path, struct ap_error *error);
+
+/* Writes one, and says so. 0 or a negative errno with the error filled in. */
+int output_write(const struct output_options *options, const char *path,
+	const struct ap_format *format, const struct ap_profile *profile, struct ap_error *error);
+
+/*
+ * Writes all, also when one fails: what could be saved is. `difference` goes to the formats that
+ * cannot show options->format.base beside the profile; NULL: the profile itself.
+ */
+int outputs_write(const struct output_options *options, const struct ap_profile *profile,
+	const struct ap_profile *difference, struct ap_error *error);
+
+void output_options_clear(struct output_options *options);
+
+/* ---- Options of attach and run ---- */
+
+struct recording_options {
+	struct ap_session_options session;
+	struct output_options out;
+	const char *period_text; /* as given; NULL: the target's own */
+	uint64_t period;
+	uint64_t duration_ns; /* 0: no limit */
+	bool verbose, help;
 };
 
 /*
@@ -51,7 +104,7 @@ int recording_options_parse(
 	struct recording_options *options, int argc, char **argv, struct ap_error *error);
 void recording_options_clear(struct recording_options *options);
 
-/* The options as the help lists them. */
+/* The options as the help lists them, before output_options_help. */
 extern const char recording_options_help[];
 
 /* ---- A recording ---- */

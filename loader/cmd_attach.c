@@ -61,7 +61,7 @@ static int record(struct recording *recording, pid_t pid, struct ap_error *error
 		err = period_check(recording, error);
 	if (err)
 		return err;
-	if (!recording->options->quiet) {
+	if (!recording->options->out.quiet) {
 		fprintf(stderr, "attached to %s (pid %d)", target->comm, target->pid);
 		if (recording_period(recording))
 			fprintf(stderr, "; 1 sample per %s",
@@ -83,7 +83,7 @@ int cmd_attach(int argc, char **argv)
 	recording_init(&recording, &options);
 	err = recording_options_parse(&options, argc, argv, &error);
 	if (!err && options.help) {
-		printf("%s\n%s", usage, recording_options_help);
+		printf("%s\n%s%s", usage, recording_options_help, output_options_help);
 		recording_options_clear(&options);
 		return AP_EXIT_OK;
 	}

@@ -15,7 +15,6 @@
 
 #include <allocprof/probe.h>
 
-#include "output.h"
 #include "printable.h"
 #include "profile.h"
 #include "record.h"
@@ -233,7 +232,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 	uint64_t stop = recording->options->duration_ns;
 	int err;
 
-	ap_progress_start(&recording->progress, stderr, recording->options->quiet, now);
+	ap_progress_start(&recording->progress, stderr, recording->options->out.quiet, now);
 	for (;;) {
 		int timeout = AP_PROGRESS_TICK_MS;
 
@@ -371,7 +370,7 @@ static int profile_make(struct recording *recording, const struct ap_snapshot *s
 	profile->info.start_ns = recording->start_ns;
 	profile->info.duration_ns = recording->end_ns - recording->begin_ns;
 	profile->info.period = recording_period(recording);
-	profile->default_value = recording->options->format.value;
+	profile->default_value = recording->options->out.format.value;
 	err = ap_profile_set(&profile->info.command, recording->target.command);
 	if (!err)
 		err = ap_profile_set(&profile->info.comm, recording->target.comm);
@@ -387,21 +386,6 @@ static int profile_make(struct recording *recording, const struct ap_snapshot *s
 		return err;
 	}
 	*ret = profile;
-	return 0;
-}
-
-static int output_write(const struct recording *recording, const char *path,
-	const struct ap_format *format, const struct ap_profile *profile, struct ap_error *error)
-{
-	int err = ap_output_write(path, format, profile, &recording->options->format);
-
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot write %s", path);
-		ap_error_detail(error, "%s", strerror(-err));
-		return err;
-	}
-	if (!recording->options->quiet)
-		fprintf(stderr, "wrote %s   %s\n", path, format->next ? format->next : "");
 	return 0;
 }
 
@@ -427,24 +411,20 @@ static void default_path(
 	snprintf(out, room, "allocprof-%s-%d-%s%s", name, recording->target.pid, moment, extension);
 }
 
-/* Tries all, also when one fails: what could be saved is. */
-static int outputs_write(
+/* One to look at, and one to keep and to compare. */
+static int default_outputs_write(
 	const struct recording *recording, const struct ap_profile *profile, struct ap_error *error)
 {
 	static const char *const extensions[] = {".html", ".pb.gz"};
-	const struct recording_options *options = recording->options;
-	char path[256];
-	int err = 0, failed;
+	int err = 0;
 
-	for (size_t i = 0; i < options->output_count; i++) {
-		failed = output_write(recording, options->output[i].path, options->output[i].format,
-			profile, error);
-		err = err ? err : failed;
-	}
-	for (size_t i = 0; i < 2 && !options->output_count; i++) {
+	for (size_t i = 0; i < 2; i++) {
+		char path[256];
+		int failed;
+
 		default_path(path, sizeof(path), recording, extensions[i]);
-		failed =
-			output_write(recording, path, ap_format_by_extension(path), profile, error);
+		failed = output_write(&recording->options->out, path, ap_format_by_extension(path),
+			profile, error);
 		err = err ? err : failed;
 	}
 	return err;
@@ -499,7 +479,7 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	ending_set(&set);
 	if (!recording->child)
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
-	if (!recording->options->quiet)
+	if (!recording->options->out.quiet)
 		fprintf(stderr,
 			recording->end == END_EXITED ? "%s exited\n"
 						     : "detached; %s keeps running\n",
@@ -515,14 +495,17 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	err = profile_make(recording, &snapshot, &profile, &faults);
 	if (err)
 		goto fail;
-	if (!recording->options->quiet)
-		ap_format_text_write(stderr, profile, &recording->options->format);
-	if (!recording->options->quiet && !profile->total[recording->options->format.value])
+	if (!recording->options->out.quiet)
+		ap_format_text_write(stderr, profile, &recording->options->out.format);
+	if (!recording->options->out.quiet && !profile->total[recording->options->out.format.value])
 		fputs("note: nothing of what was sampled is live any more; "
 		      "see what was allocated with --show allocated\n",
 			stderr);
 	losses_warn(recording, &snapshot, &faults);
-	err = outputs_write(recording, profile, error);
+	if (recording->options->out.count)
+		err = outputs_write(&recording->options->out, profile, NULL, error);
+	else
+		err = default_outputs_write(recording, profile, error);
 	goto out;
 fail:
 	ap_error_what(error, AP_EXIT_FAILURE, "cannot make the profile");

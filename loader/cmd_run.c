@@ -127,7 +127,7 @@ int cmd_run(int argc, char **argv)
 	recording_init(&recording, &options);
 	err = recording_options_parse(&options, argc, argv, &error);
 	if (!err && options.help) {
-		printf("%s\n%s", usage, recording_options_help);
+		printf("%s\n%s%s", usage, recording_options_help, output_options_help);
 		recording_options_clear(&options);
 		return AP_EXIT_OK;
 	}

@@ -5,12 +5,13 @@
 #include <string.h>
 
 const struct ap_format ap_formats[] = {
-	{"html", {".html", ".htm"}, "open in a browser", ap_format_html_write},
-	{"pprof", {".pb.gz", ".pprof"}, "allocprof report, or go tool pprof",
-		ap_format_pprof_write},
-	{"svg", {".svg"}, "a picture for a ticket or a README", ap_format_svg_write},
-	{"folded", {".folded"}, "for flamegraph.pl, inferno, speedscope", ap_format_folded_write},
-	{"text", {".txt"}, "the table of sites", ap_format_text_write},
+	{"html", {".html", ".htm"}, "open in a browser", ap_format_html_write, true},
+	{"pprof", {".pb.gz", ".pprof"}, "allocprof report, or go tool pprof", ap_format_pprof_write,
+		false},
+	{"svg", {".svg"}, "a picture for a ticket or a README", ap_format_svg_write, false},
+	{"folded", {".folded"}, "for flamegraph.pl, inferno, speedscope", ap_format_folded_write,
+		false},
+	{"text", {".txt"}, "the table of sites", ap_format_text_write, false},
 	{0},
 };
 

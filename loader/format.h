@@ -18,6 +18,7 @@ struct ap_format_options {
 	bool show_allocator; /* keep malloc, operator new, ... at the ends of the stacks */
 	unsigned int top;    /* rows of the text table; 0: all */
 	bool difference;     /* the profile is one with another taken off: show signs */
+	const struct ap_profile *base; /* what it is compared with, by formats that can; or NULL */
 };
 
 typedef int ap_format_write_fn(
@@ -28,6 +29,7 @@ struct ap_format {
 	const char *extension[3]; /* of file names; NULL ends */
 	const char *next;	  /* what to do with the file, for the line that names it */
 	ap_format_write_fn *write;
+	bool compares; /* shows options->base beside the profile */
 };
 
 /* All of them; the name of the last is NULL. */

@@ -555,5 +555,5 @@ int ap_format_html_compare(FILE *out, const struct ap_profile *profile,
 int ap_format_html_write(
 	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
 {
-	return ap_format_html_compare(out, profile, NULL, options);
+	return ap_format_html_compare(out, profile, options->base, options);
 }

@@ -79,24 +79,28 @@ static const char *string_get(struct reader *reader, int64_t index)
 
 /* ---- Sample types ---- */
 
-/* What others call our values; the first of each is ours. */
-static const char *const type_names[AP_VALUES][4] = {
-	[AP_ALLOC_OBJECTS] = {"alloc_objects", "allocations", "allocated_objects"},
-	[AP_ALLOC_SPACE] = {"alloc_space", "allocated_space", "alloc_bytes"},
-	[AP_INUSE_OBJECTS] = {"inuse_objects", "objects", "live_objects"},
-	[AP_INUSE_SPACE] = {"inuse_space", "space", "live_space", "inuse_bytes"},
+/* What others call our values. */
+static const char *const other_names[AP_VALUES][3] = {
+	[AP_ALLOC_OBJECTS] = {"allocations", "allocated_objects"},
+	[AP_ALLOC_SPACE] = {"allocated_space", "alloc_bytes"},
+	[AP_INUSE_OBJECTS] = {"objects", "live_objects"},
+	[AP_INUSE_SPACE] = {"space", "live_space", "inuse_bytes"},
 };
 
 static int value_by_name(const char *type)
 {
-	for (int value = 0; value < AP_VALUES; value++)
-		for (int i = 0; i < 4 && type_names[value][i]; i++)
-			if (strcmp(type, type_names[value][i]) == 0)
+	for (int value = 0; value < AP_VALUES; value++) {
+		if (strcmp(type, ap_value_names[value]) == 0)
+			return value;
+		for (int i = 0; i < 3 && other_names[value][i]; i++)
+			if (strcmp(type, other_names[value][i]) == 0)
 				return value;
+	}
 	return -1;
 }
 
-static int type_place(struct reader *reader, size_t index, int value)
+/* `name` NULL: as the file calls it. */
+static int type_place(struct reader *reader, size_t index, int value, const char *name)
 {
 	const Pprof__ValueType *from = reader->from->sample_type[index];
 	const char *type = string_get(reader, from->type), *unit = string_get(reader, from->unit);
@@ -104,8 +108,8 @@ static int type_place(struct reader *reader, size_t index, int value)
 
 	if (!type || !unit)
 		return -EBADMSG;
-	if (!*type)
-		type = "value";
+	if (name || !*type)
+		type = name ? name : "value";
 	to->type = ap_profile_string(reader->to, type, strlen(type));
 	to->unit = ap_profile_string(reader->to, unit, strlen(unit));
 	reader->slot[value] = (int)index;
@@ -138,10 +142,10 @@ static int types_read(struct reader *reader)
 		if (value < 0 || reader->slot[value] >= 0)
 			continue;
 		any = true;
-		err = type_place(reader, i, value);
+		err = type_place(reader, i, value, ap_value_names[value]);
 	}
 	for (size_t i = 0; !any && i < from->n_sample_type && i < AP_VALUES && !err; i++)
-		err = type_place(reader, i, (int)i);
+		err = type_place(reader, i, (int)i, NULL);
 
 	/* pprof's rule: the one that the file names, or else the last. */
 	for (int value = 0; value < AP_VALUES; value++) {

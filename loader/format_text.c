@@ -107,34 +107,46 @@ static const char *value_text(char out[VALUE_TEXT], const struct ap_profile *pro
 	return out;
 }
 
+/* Of a difference those that differ; all of a recording, what is not live any more included. */
+static uint32_t stacks_count(
+	const struct ap_profile *profile, const struct ap_format_options *options)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < profile->sample_count; i++)
+		count += !options->difference || profile->samples[i].value[options->value];
+	return count;
+}
+
 static void total_write(
 	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
 {
-	static const char *const words[AP_VALUES][3] = {
-		{"alloc_objects", "allocated", " objects"},
-		{"alloc_space", "allocated", ""},
-		{"inuse_objects", "live", " objects"},
-		{"inuse_space", "live", ""},
+	static const char *const words[AP_VALUES][2] = {
+		[AP_ALLOC_OBJECTS] = {"allocated", " objects"},
+		[AP_ALLOC_SPACE] = {"allocated", ""},
+		[AP_INUSE_OBJECTS] = {"live", " objects"},
+		[AP_INUSE_SPACE] = {"live", ""},
 	};
 	const struct ap_profile_info *info = &profile->info;
 	const struct ap_value_type *type = &profile->type[options->value];
+	uint32_t stacks = stacks_count(profile, options);
 	char what[64], unit[32], value[VALUE_TEXT];
 
 	value_text(value, profile, options, profile->total[options->value]);
-	if (strcmp(type->type, words[options->value][0]) == 0) {
-		fprintf(out, "%s %s%s", words[options->value][1], value, words[options->value][2]);
+	if (strcmp(type->type, ap_value_names[options->value]) == 0) {
+		fprintf(out, "%s %s%s", words[options->value][0], value, words[options->value][1]);
 	} else {
 		ap_printable(what, sizeof(what), type->type);
 		ap_printable(unit, sizeof(unit), type->unit);
 		fprintf(out, "%s %s %s", what, value, strcmp(unit, "bytes") ? unit : "");
 	}
 	if (options->difference) {
-		fprintf(out, " since the base, in %" PRIu32 " stacks\n", profile->sample_count);
+		fprintf(out, " since the base, in %" PRIu32 " stacks\n", stacks);
 		return;
 	}
 	if (info->samples)
 		fprintf(out, " in %" PRIu64 " samples", info->samples);
-	fprintf(out, "%s %" PRIu32 " stacks", info->samples ? "," : " in", profile->sample_count);
+	fprintf(out, "%s %" PRIu32 " stacks", info->samples ? "," : " in", stacks);
 	if (info->samples)
 		fprintf(out, "; %.0f%% of samples have a whole stack",
 			100.0 * (double)info->whole_stacks / (double)info->samples);

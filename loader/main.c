@@ -14,6 +14,8 @@ static const struct command {
 } commands[] = {
 	{"attach", cmd_attach, "record a running process"},
 	{"run", cmd_run, "start a command under the allocator and record it"},
+	{"report", cmd_report, "print a profile, or turn it into another format"},
+	{"diff", cmd_diff, "compare two profiles"},
 	{"version", cmd_version, "print the version"},
 	{"help", cmd_help, "print this, or the help of a command"},
 };

@@ -9,6 +9,13 @@
 #include "intern.h"
 #include "printable.h"
 
+const char *const ap_value_names[AP_VALUES] = {
+	[AP_ALLOC_OBJECTS] = "alloc_objects",
+	[AP_ALLOC_SPACE] = "alloc_space",
+	[AP_INUSE_OBJECTS] = "inuse_objects",
+	[AP_INUSE_SPACE] = "inuse_space",
+};
+
 struct ap_profile_index {
 	struct ap_intern strings;
 	struct ap_table mappings, functions, locations, samples;
@@ -26,10 +33,12 @@ struct ap_profile *ap_profile_new(void)
 		free(profile);
 		return NULL;
 	}
-	profile->type[AP_ALLOC_OBJECTS] = (struct ap_value_type){"alloc_objects", "count"};
-	profile->type[AP_ALLOC_SPACE] = (struct ap_value_type){"alloc_space", "bytes"};
-	profile->type[AP_INUSE_OBJECTS] = (struct ap_value_type){"inuse_objects", "count"};
-	profile->type[AP_INUSE_SPACE] = (struct ap_value_type){"inuse_space", "bytes"};
+	for (int i = 0; i < AP_VALUES; i++) {
+		bool is_space = i == AP_ALLOC_SPACE || i == AP_INUSE_SPACE;
+
+		profile->type[i].type = ap_value_names[i];
+		profile->type[i].unit = is_space ? "bytes" : "count";
+	}
 	profile->default_value = AP_INUSE_SPACE;
 	return profile;
 }

@@ -31,12 +31,15 @@ enum ap_value {
 	AP_VALUES
 };
 
+/* Their names in pprof files: "inuse_space", ... */
+extern const char *const ap_value_names[AP_VALUES];
+
 /*
  * What a value is. Of our own recordings always the four above; a file that somebody else wrote
  * may lack some (type "") or hold others in their place.
  */
 struct ap_value_type {
-	const char *type; /* "inuse_space", ... */
+	const char *type; /* one of ap_value_names in its place, or what a file has instead */
 	const char *unit; /* "bytes", "count", ... */
 };
 
@@ -154,6 +157,9 @@ int64_t ap_value_add(int64_t a, int64_t b);
  * runs at other addresses meet. Samples whose values all come out 0 stay.
  */
 int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other, int factor);
+
+/* Multiplies one value of all samples, and makes the total their sum. */
+void ap_profile_scale(struct ap_profile *profile, enum ap_value value, double factor);
 
 /* ---- A sample as it is shown ---- */
 

@@ -3,6 +3,7 @@
 #include "profile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,4 +158,20 @@ out:
 	free(renamed.function);
 	free(renamed.location);
 	return err < 0 ? err : 0;
+}
+
+void ap_profile_scale(struct ap_profile *profile, enum ap_value value, double factor)
+{
+	profile->total[value] = 0;
+	for (uint32_t i = 0; i < profile->sample_count; i++) {
+		int64_t *scaled = &profile->samples[i].value[value];
+		double product = round((double)*scaled * factor);
+
+		/* 2^63 is a double, the largest number below it is not. */
+		if (product >= 0x1p63)
+			*scaled = INT64_MAX;
+		else
+			*scaled = product > -0x1p63 ? (int64_t)product : INT64_MIN;
+		profile->total[value] = ap_value_add(profile->total[value], *scaled);
+	}
 }

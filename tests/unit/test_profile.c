@@ -244,6 +244,23 @@ static void what_is_only_in_the_other_comes_negative(void **state)
 	ap_profile_free(base);
 }
 
+static void scaling(void **state)
+{
+	struct ap_profile *profile = run_at(0x10000, 1001);
+	int64_t value[] = {1, INT64_MAX, 1, INT64_MAX};
+
+	ap_profile_scale(profile, AP_INUSE_SPACE, 1.5);
+	assert_int_equal(profile->samples[0].value[AP_INUSE_SPACE], 1502);
+	assert_int_equal(profile->total[AP_INUSE_SPACE], 1502);
+	assert_int_equal(profile->total[AP_ALLOC_SPACE], 1001);
+	ap_profile_add_sample(profile, NULL, 0, value);
+	ap_profile_scale(profile, AP_ALLOC_SPACE, 1e300);
+	assert_true(profile->samples[1].value[AP_ALLOC_SPACE] == INT64_MAX);
+	ap_profile_scale(profile, AP_ALLOC_SPACE, -1e300);
+	assert_true(profile->total[AP_ALLOC_SPACE] == INT64_MIN);
+	ap_profile_free(profile);
+}
+
 /* Expects the names of a sample's frames, joined by spaces. */
 static void expect_frames(struct ap_profile *profile, const uint32_t *stack, uint32_t depth,
 	bool show_allocator, const char *expected)
@@ -345,6 +362,7 @@ int main(void)
 		cmocka_unit_test(runs_at_other_addresses_are_merged),
 		cmocka_unit_test_setup_teardown(
 			what_is_only_in_the_other_comes_negative, setup, teardown),
+		cmocka_unit_test(scaling),
 		cmocka_unit_test_setup_teardown(allocator_frames_are_hidden, setup, teardown),
 		cmocka_unit_test_setup_teardown(inlined_functions_are_frames, setup, teardown),
 		cmocka_unit_test(names_are_made_printable),

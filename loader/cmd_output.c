@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/* What is written and where to: the options for it, and the writing. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+#include "printable.h"
+
+const char output_options_help[] =
+	"  -o, --output FILE        write this; repeatable, the extension says what:\n"
+	"                           .html, .svg, .pb.gz (pprof), .folded, .txt\n"
+	"  -f, --format NAME        what to write where the extension does not say it\n"
+	"      --show live|allocated   what single-valued outputs hold (live)\n"
+	"      --by bytes|objects      and in which unit (bytes)\n"
+	"      --show-allocator     keep malloc, operator new, ... in the stacks\n"
+	"  -q, --quiet              print errors and warnings only\n"
+	"  -h, --help               this text\n";
+
+int option_value_error(
+	struct ap_error *error, const char *option, const char *value, const char *expected)
+{
+	char shown[128];
+
+	ap_printable(shown, sizeof(shown), value);
+	ap_error_what(error, AP_EXIT_USAGE, "bad value for %s: '%s'", option, shown);
+	ap_error_hint(error, "%s", expected);
+	return -EINVAL;
+}
+
+int option_error(struct ap_error *error, int option, char **argv)
+{
+	ap_error_what(error, AP_EXIT_USAGE,
+		option == ':' ? "%s needs a value" : "unknown option: %s", argv[optind - 1]);
+	ap_error_hint(error, "allocprof %s --help", argv[0]);
+	return -EINVAL;
+}
+
+static int choice_take(const char *option, const char *text, const char *no, const char *yes,
+	bool *ret, struct ap_error *error)
+{
+	if (strcmp(text, no) && strcmp(text, yes)) {
+		option_value_error(error, option, text, "");
+		ap_error_hint(error, "%s %s, or %s %s", option, no, option, yes);
+		return -EINVAL;
+	}
+	*ret = !strcmp(text, yes);
+	return 0;
+}
+
+static int output_add(struct output_options *options, const char *path, struct ap_error *error)
+{
+	struct command_output *grown =
+		reallocarray(options->output, options->count + 1, sizeof(*grown));
+
+	if (!grown) {
+		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
+		return -ENOMEM;
+	}
+	options->output = grown;
+	grown[options->count++] = (struct command_output){.path = path};
+	return 0;
+}
+
+int output_option_take(
+	struct output_options *options, int option, const char *text, struct ap_error *error)
+{
+	switch (option) {
+	case 'o':
+		return output_add(options, text, error);
+	case 'f':
+		options->named = ap_format_by_name(text);
+		if (!options->named)
+			return option_value_error(error, "--format", text,
+				"the formats are: html, svg, pprof, folded, text");
+		return 0;
+	case OPTION_SHOW:
+		options->shown = true;
+		return choice_take("--show", text, "live", "allocated", &options->allocated, error);
+	case OPTION_BY:
+		options->shown = true;
+		return choice_take("--by", text, "bytes", "objects", &options->objects, error);
+	case OPTION_SHOW_ALLOCATOR:
+		options->format.show_allocator = true;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int output_check(const char *path, struct ap_error *error)
+{
+	int err = ap_output_check(path);
+
+	if (!err)
+		return 0;
+	ap_error_what(error, AP_EXIT_FAILURE, "cannot write %s", path);
+	ap_error_detail(error, "%s", strerror(-err));
+	ap_error_hint(error, "give another place with -o");
+	return err;
+}
+
+int output_options_finish(struct output_options *options, struct ap_error *error)
+{
+	if (options->objects)
+		options->format.value = options->allocated ? AP_ALLOC_OBJECTS : AP_INUSE_OBJECTS;
+	else
+		options->format.value = options->allocated ? AP_ALLOC_SPACE : AP_INUSE_SPACE;
+	for (size_t i = 0; i < options->count; i++) {
+		struct command_output *output = &options->output[i];
+		int err;
+
+		output->format = ap_format_by_extension(output->path);
+		if (!output->format)
+			output->format = options->named;
+		if (!output->format) {
+			ap_error_what(error, AP_EXIT_USAGE,
+				"the name of the output does not say its format: '%s'",
+				output->path);
+			ap_error_hint(error,
+				"end it in .html, .svg, .pb.gz, .folded or .txt, or add --format");
+			return -EINVAL;
+		}
+		err = output_check(output->path, error);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int output_write(const struct output_options *options, const char *path,
+	const struct ap_format *format, const struct ap_profile *profile, struct ap_error *error)
+{
+	int err = ap_output_write(path, format, profile, &options->format);
+
+	if (err) {
+		ap_error_what(error, AP_EXIT_FAILURE, "cannot write %s", path);
+		ap_error_detail(error, "%s", strerror(-err));
+		return err;
+	}
+	if (!options->quiet && strcmp(path, "-"))
+		fprintf(stderr, "wrote %s   %s\n", path, format->next ? format->next : "");
+	return 0;
+}
+
+int outputs_write(const struct output_options *options, const struct ap_profile *profile,
+	const struct ap_profile *difference, struct ap_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < options->count; i++) {
+		const struct command_output *output = &options->output[i];
+		bool whole = !difference || output->format->compares;
+		int failed = output_write(
+			options, output->path, output->format, whole ? profile : difference, error);
+
+		err = err ? err : failed;
+	}
+	return err;
+}
+
+void output_options_clear(struct output_options *options)
+{
+	free(options->output);
+	options->output = NULL;
+	options->count = 0;
+}

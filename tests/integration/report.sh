@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# report and diff on files that another program (protoc) has written: tables, conversions, exit
+# statuses. Needs no privilege.
+. "$(dirname "$0")/common.sh"
+need protoc
+
+# A profile of `left` and `right`, called by main through malloc, with these live bytes.
+profile() { # FILE LEFT RIGHT SECONDS
+  protoc --encode=pprof.Profile -Iloader loader/profile.proto <<END | gzip >"$tmp/$1"
+string_table: ["", "inuse_space", "bytes", "alloc_space", "main", "left", "right", "malloc", "x.c"]
+sample_type: [{type: 3, unit: 2}, {type: 1, unit: 2}]
+duration_nanos: ${4}000000000
+function: [{id: 1, name: 4, filename: 8}, {id: 2, name: 5, filename: 8},
+  {id: 3, name: 6, filename: 8}, {id: 4, name: 7}]
+location: [{id: 1, line: {function_id: 1, line: 10}}, {id: 2, line: {function_id: 2, line: 20}},
+  {id: 3, line: {function_id: 3, line: 30}}, {id: 4, line: {function_id: 4}}]
+sample: [{location_id: [4, 2, 1], value: [$2, $2]}, {location_id: [4, 3, 1], value: [$3, $3]}]
+END
+}
+status() { # EXPECTED COMMAND...
+  local expected=$1 got=0
+  shift
+  "$@" >"$tmp/status.out" 2>"$tmp/status.err" || got=$?
+  equal "status of ${*:2}" "$got" "$expected"
+  [ "$expected" = 0 ] || has "$tmp/status.err" '^allocprof: ' || fail "no message: ${*:2}"
+}
+
+profile base.pb.gz 1009 2003 10
+profile new.pb.gz 5003 2003 20
+
+status 0 "$allocprof" report "$tmp/base.pb.gz"
+cat >"$tmp/expected" <<'END'
+live 2.9 KiB in 2 stacks
+     2.0 KiB   66.5%  right                             x.c:30
+      1009 B   33.5%  left                              x.c:20
+END
+diff "$tmp/expected" "$tmp/status.out" || fail "the table"
+status 0 "$allocprof" report --show-allocator -o - -f folded - <"$tmp/base.pb.gz"
+equal folded "$(cat "$tmp/status.out")" "main;left;malloc 1009
+main;right;malloc 2003"
+
+# Through our own writer and back.
+status 0 "$allocprof" report -q -o "$tmp/again.pb.gz" -o "$tmp/page.html" "$tmp/base.pb.gz"
+equal "what -q prints" "$(cat "$tmp/status.out" "$tmp/status.err")" ""
+status 0 "$allocprof" report "$tmp/again.pb.gz"
+diff "$tmp/expected" "$tmp/status.out" || fail "the table after a conversion"
+has "$tmp/page.html" '</html>' || fail "no page"
+
+status 0 "$allocprof" diff "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+cat >"$tmp/expected" <<'END'
+live +3.9 KiB since the base, in 1 stacks
+    +3.9 KiB  left                              x.c:20
+END
+diff "$tmp/expected" "$tmp/status.out" || fail "the difference"
+# Twice as long: what was allocated in the base counts twice.
+status 0 "$allocprof" diff --show allocated -o - -f folded "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+equal "allocated" "$(cat "$tmp/status.out")" "main;left 2985
+main;right -2003"
+has "$tmp/status.err" 'scaled by 2.000' || fail "scaling is not told"
+status 0 "$allocprof" diff -o "$tmp/diff.html" "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+has "$tmp/diff.html" '</html>' || fail "no page of the difference"
+
+status 0 "$allocprof" diff --fail-above 3994 "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+status 8 "$allocprof" diff --fail-above 3993 "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+status 0 "$allocprof" diff --fail-above 0 "$tmp/new.pb.gz" "$tmp/base.pb.gz"
+status 2 "$allocprof" report
+status 2 "$allocprof" report "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+status 2 "$allocprof" diff "$tmp/base.pb.gz"
+status 2 "$allocprof" report --top many "$tmp/base.pb.gz"
+status 2 "$allocprof" report --by objects "$tmp/base.pb.gz"
+has "$tmp/status.err" 'it has: alloc_space, inuse_space' || fail "what there is is not told"
+status 1 "$allocprof" report "$tmp/none.pb.gz"
+status 1 "$allocprof" report loader/profile.proto
+status 1 "$allocprof" report -o /dev/full -f folded "$tmp/base.pb.gz"
+head -c 100 "$tmp/base.pb.gz" >"$tmp/cut.pb.gz"
+status 1 "$allocprof" report "$tmp/cut.pb.gz"
+if "$allocprof" report "$tmp/base.pb.gz" >/dev/full 2>"$tmp/full.err"; then fail "a full disk is no error"; fi
