@@ -142,6 +142,9 @@ exported void *realloc(void *pointer, size_t size)
 	}
 	old_size = span->block_size;
 	if (span->kind == SPAN_LARGE) {
+		if (unlikely(pointer != span_start(span)))
+			ap_fatal("realloc of a pointer that is not the start of a block:", pointer,
+				old_size);
 		if (size > MEDIUM_MAX && size >= old_size / 2 &&
 			(block = ap_large_resize(span, pointer, size)))
 			return block;
