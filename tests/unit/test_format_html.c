@@ -100,8 +100,11 @@ static void table_without_script_has_the_totals(void **state)
 	char *table = between(page, "<noscript>", "</noscript>");
 
 	assert_non_null(
-		strstr(table, "<td>all</td><td>2028</td><td>18</td><td>3187</td><td>30</td></tr>"));
-	assert_non_null(strstr(table, "<td>[stack map full]</td><td>1007</td>"));
+		strstr(table, "<td>all</td><td title=\"2028\">2.0 KiB</td>"
+			      "<td title=\"18\">18</td>"
+			      "<td title=\"3187\">3.1 KiB</td><td title=\"30\">30</td></tr>"));
+	assert_non_null(strstr(table, "<td>[stack map full]</td><td title=\"1007\">1007 B</td>"));
+	assert_non_null(strstr(table, "<th>live bytes</th>"));
 	assert_non_null(strstr(table, "&lt;script&gt;"));
 	assert_null(strstr(table, "<td>malloc</td>"));
 	free(table);

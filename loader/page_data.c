@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names stand in the page once, sorted, without the beginning that they share with the one before;
+ * the tree is a walk through it in numbers. That makes 20,000 stacks less than 2 MB.
+ */
+#include "page_data.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "printable.h"
+#include "tint.h"
+
+static int compare_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The index of a string among the sorted ones. Every string of the tree is there. */
+static long string_index(const struct ap_call_tree *tree, const char **sorted, const char *text)
+{
+	const char **found =
+		bsearch(&text, sorted, tree->strings.count, sizeof(*sorted), compare_text);
+
+	return found ? found - sorted : -1;
+}
+
+/*
+ * Sorted, so that neighbours share their beginnings. Only ASCII is shared: there bytes, and the
+ * UTF-16 units that the reader counts in, are the same.
+ */
+static void strings_put(FILE *out, const struct ap_call_tree *tree, const char **sorted)
+{
+	char shown[2][4096] = {"", ""};
+
+	fputs("\"strings\":[", out);
+	for (uint32_t i = 0; i < tree->strings.count; i++) {
+		const char *before = shown[!(i & 1)];
+		char *now = shown[i & 1];
+		size_t shared = 0;
+
+		ap_printable(now, sizeof(shown[0]), sorted[i]);
+		while (now[shared] && now[shared] == before[shared] && !(now[shared] & 0x80))
+			shared++;
+		fprintf(out, "%s%zu,", i ? "," : "", shared);
+		ap_json_string(out, now + shared);
+	}
+	fputs("],\n", out);
+}
+
+struct use {
+	uint32_t frame, uses;
+};
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct use *x = a, *y = b;
+
+	if (x->uses != y->uses)
+		return x->uses > y->uses ? -1 : 1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+/* The frames most used first: short numbers for them make the tree a third shorter. */
+static int frames_put(FILE *out, const struct ap_call_tree *tree, uint32_t *rank)
+{
+	struct use *order = calloc(tree->frame_count + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tree->frame_count; i++)
+		order[i] = (struct use){i, tree->frames[i].uses};
+	qsort(order, tree->frame_count, sizeof(*order), compare_uses);
+	fputs("\"frames\":[", out);
+	for (uint32_t i = 0; i < tree->frame_count; i++) {
+		const struct ap_call_frame *frame = &tree->frames[order[i].frame];
+
+		rank[order[i].frame] = i;
+		fprintf(out, "%s%u,%lld,%u", i ? "," : "", frame->function, (long long)frame->line,
+			frame->flags);
+	}
+	fputs("],\n", out);
+	free(order);
+	return 0;
+}
+
+static int functions_put(FILE *out, const struct ap_call_tree *tree)
+{
+	const char **sorted = calloc(tree->strings.count + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tree->strings.count; i++)
+		sorted[i] = tree->strings.strings[i];
+	qsort(sorted, tree->strings.count, sizeof(*sorted), compare_text);
+	strings_put(out, tree, sorted);
+	fputs("\"functions\":[", out);
+	for (uint32_t i = 0; i < tree->function_count; i++) {
+		const struct ap_call_function *function = &tree->functions[i];
+		struct ap_tint tint = ap_tint(function->name, function->library,
+			*function->library && function->library == tree->program);
+
+		fprintf(out, "%s%ld,%ld,%ld,%ld,%lld,%u,%u", i ? "," : "",
+			string_index(tree, sorted, function->name),
+			string_index(tree, sorted, function->label),
+			string_index(tree, sorted, function->file),
+			string_index(tree, sorted, function->library),
+			(long long)function->start_line, tint.hue, tint.shade);
+	}
+	fputs("],\n", out);
+	free(sorted);
+	return 0;
+}
+
+static bool has_self(const struct ap_call_node *node, int side)
+{
+	for (int v = 0; v < AP_VALUES; v++)
+		if (node->self[side][v])
+			return true;
+	return false;
+}
+
+/* The next node in preorder, and how many frames are left on the way to it; 0 at the end. */
+static uint32_t node_after(const struct ap_call_tree *tree, uint32_t node, uint32_t *ret_left)
+{
+	*ret_left = 0;
+	if (tree->nodes[node].first_child)
+		return tree->nodes[node].first_child;
+	while (node && !tree->nodes[node].next) {
+		node = tree->nodes[node].parent;
+		++*ret_left;
+	}
+	++*ret_left;
+	return node ? tree->nodes[node].next : 0;
+}
+
+static void nodes_put(FILE *out, const struct ap_call_tree *tree, const uint32_t *rank)
+{
+	const char *comma = "";
+	uint32_t left;
+
+	fputs("\"tree\":[", out);
+	for (uint32_t node = node_after(tree, 0, &left); node;
+		node = node_after(tree, node, &left)) {
+		if (left)
+			fprintf(out, "%s-%u", comma, left);
+		fprintf(out, "%s%u", left ? "," : comma, rank[tree->nodes[node].frame]);
+		comma = ",";
+	}
+	fputs("],\n", out);
+}
+
+static void self_put(FILE *out, const struct ap_call_tree *tree, int side)
+{
+	uint32_t node = 0, position = 0, last = 0, left;
+	const char *comma = "";
+
+	fputs("\"self\":[", out);
+	do {
+		const int64_t *self = tree->nodes[node].self[side];
+
+		if (has_self(&tree->nodes[node], side)) {
+			fprintf(out, "%s%u,%lld,%lld,%lld,%lld", comma, position - last,
+				(long long)self[0], (long long)self[1], (long long)self[2],
+				(long long)self[3]);
+			last = position;
+			comma = ",";
+		}
+		position++;
+		node = node_after(tree, node, &left);
+	} while (node);
+	fputc(']', out);
+}
+
+static void info_put(FILE *out, const struct ap_profile_info *info)
+{
+	const struct {
+		const char *key, *text;
+	} texts[] = {{"command", info->command}, {"comm", info->comm}, {"host", info->host},
+		{"end", info->end_reason}, {"version", AP_VERSION}};
+
+	fputs("\"info\":{", out);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		fprintf(out, "\"%s\":", texts[i].key);
+		ap_json_string(out, texts[i].text ? texts[i].text : "");
+		fputc(',', out);
+	}
+	fprintf(out, "\"pid\":%lld,\"start_ms\":%lld,\"duration_ms\":%lld,\"period\":%lld,",
+		(long long)info->pid, (long long)info->start_ns / 1000000,
+		(long long)info->duration_ns / 1000000, (long long)info->period);
+	fprintf(out, "\"samples\":%llu,\"frees\":%llu,\"lost\":%llu,\"whole\":%llu},\n",
+		(unsigned long long)info->samples, (unsigned long long)info->frees,
+		(unsigned long long)info->lost, (unsigned long long)info->whole_stacks);
+}
+
+int ap_page_data_put(FILE *out, const struct ap_profile *profile, const struct ap_profile *base,
+	const struct ap_call_tree *tree, const struct ap_format_options *options)
+{
+	uint32_t *rank = calloc(tree->frame_count + 1, sizeof(*rank));
+	int err;
+
+	if (!rank)
+		return -ENOMEM;
+	fputs("{\"schema\":1,\n", out);
+	info_put(out, &profile->info);
+	fputs("\"types\":[", out);
+	for (int v = 0; v < AP_VALUES; v++) {
+		fputs(v ? "," : "", out);
+		ap_json_string(out, profile->type[v].type);
+		fputc(',', out);
+		ap_json_string(out, profile->type[v].unit);
+	}
+	fprintf(out, "],\n\"show\":%d,\"allocator\":%d,\n", options->value,
+		options->show_allocator);
+	err = functions_put(out, tree);
+	if (!err)
+		err = frames_put(out, tree, rank);
+	if (!err) {
+		nodes_put(out, tree, rank);
+		self_put(out, tree, 0);
+		fputs(",\n\"base\":", out);
+		if (base) {
+			fputc('{', out);
+			info_put(out, &base->info);
+			self_put(out, tree, 1);
+			fputc('}', out);
+		} else {
+			fputs("null", out);
+		}
+		fputs("}\n", out);
+	}
+	free(rank);
+	return err;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What a flame graph's page shows without JavaScript. */
+#ifndef ALLOCPROF_PAGE_TOP_H
+#define ALLOCPROF_PAGE_TOP_H
+
+#include <stdio.h>
+
+#include "profile.h"
+
+/* A heading and a table of the functions that called the allocator for most. 0 or -ENOMEM. */
+int ap_page_top_put(FILE *out, const struct ap_profile *profile, enum ap_value by);
+
+#endif
