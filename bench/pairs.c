@@ -15,14 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
+
 static void *volatile sink;
 static char dummy[2048];
-
-static uint32_t random_next(uint32_t *state)
-{
-	*state = *state * 1664525 + 1013904223;
-	return *state >> 8;
-}
 
 static inline void *take(size_t size, int dry)
 {
