@@ -66,6 +66,10 @@ static const char *const entry_prefixes[] = {
 	"std::sys::alloc::",
 };
 
+/* What belongs to the standard library of C++ or Rust. */
+static const char *const standard_prefixes[] = {"std::", "__gnu_cxx::", "alloc::", "core::",
+	"<std::", "<alloc::", "<core::", "hashbrown::", "<hashbrown::"};
+
 /* Libraries of which every function is the allocator's. */
 static const char *const libraries[] = {
 	"liballocprof.so",
@@ -79,6 +83,8 @@ static const char *const libraries[] = {
 #define ENTRY_NAMES    (sizeof(entry_names) / sizeof(*entry_names))
 #define ENTRY_PREFIXES (sizeof(entry_prefixes) / sizeof(*entry_prefixes))
 
+#define STANDARD_PREFIXES (sizeof(standard_prefixes) / sizeof(*standard_prefixes))
+
 static bool has_prefix(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -91,6 +97,14 @@ static bool is_entry(const char *name)
 			return true;
 	for (size_t i = 0; i < ENTRY_PREFIXES; i++)
 		if (has_prefix(name, entry_prefixes[i]))
+			return true;
+	return false;
+}
+
+static bool is_standard(const char *name)
+{
+	for (size_t i = 0; i < STANDARD_PREFIXES; i++)
+		if (has_prefix(name, standard_prefixes[i]))
 			return true;
 	return false;
 }
@@ -129,6 +143,19 @@ uint32_t ap_allocator_frames(
 			break;
 	}
 	return hidden;
+}
+
+uint32_t ap_site_frame(
+	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ap_location *location = &profile->locations[frame[i].location];
+
+		if (!is_standard(profile->functions[frame[i].function].name) &&
+			!ap_location_is_reserved(profile, location))
+			return i;
+	}
+	return 0;
 }
 
 /* Go's syntax. pprof matches names without their arguments: `operator new` for `operator new(`. */

@@ -13,6 +13,13 @@ uint32_t ap_allocator_frames(
 	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count);
 
 /*
+ * The index of the frame that a table names as the site: the innermost that is not of the
+ * language's standard library, whose push_back() says nothing; the first when all are.
+ */
+uint32_t ap_site_frame(
+	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count);
+
+/*
  * The entries of the list as a regular expression for pprof's drop_frames, so that `go tool pprof`
  * hides the same. The caller frees it. NULL: out of memory.
  */

@@ -69,8 +69,9 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
 ap_format_write_fn ap_format_folded_write;
 
 /*
- * For a terminal: the total, and a table of the functions that called the allocator, the largest
- * first (in a difference, the largest change). Names are cut and made printable.
+ * For a terminal: the total, and a table of the functions that called the allocator, or a standard
+ * library that did, the largest first (in a difference, the largest change). Names are cut and made
+ * printable.
  */
 ap_format_write_fn ap_format_text_write;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator.h"
 #include "printable.h"
 #include "table.h"
 #include "units.h"
@@ -66,11 +67,14 @@ static int sites_collect(struct sites *sites, const struct ap_profile *profile,
 		if (!sample->value[options->value])
 			continue;
 		err = ap_profile_frames(profile, sample, options->show_allocator, &frames);
-		if (!err && frames.count)
-			err = site_add(sites, frames.frame[0].function, frames.frame[0].line,
+		if (!err && frames.count) {
+			uint32_t site = ap_site_frame(profile, frames.frame, frames.count);
+
+			err = site_add(sites, frames.frame[site].function, frames.frame[site].line,
 				sample->value[options->value]);
-		else if (!err)
+		} else if (!err) {
 			err = site_add(sites, NO_FUNCTION, 0, sample->value[options->value]);
+		}
 	}
 	free(frames.frame);
 	return err;

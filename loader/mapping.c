@@ -2,6 +2,7 @@
 #include "mapping.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -241,6 +242,31 @@ int ap_mapping_table_add(struct ap_mapping_table *table, pid_t tid, const struct
 	return id < 0 ? (int)id : 0;
 }
 
+/* The program's mapping is the first one of the file that the kernel has executed. */
+static void program_find(struct ap_mapping_table *table, pid_t pid)
+{
+	static const char deleted[] = " (deleted)";
+	char link[64], path[PATH_MAX + sizeof(deleted)];
+	ssize_t length, end;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length < 0)
+		return;
+	path[length] = '\0';
+	end = length - (ssize_t)(sizeof(deleted) - 1);
+	if (end > 0 && !strcmp(path + end, deleted))
+		path[end] = '\0';
+	for (size_t i = 0; i < table->current_count; i++) {
+		const struct ap_mapping *mapping = table->mappings[table->current[i]];
+
+		if (mapping->object && !strcmp(mapping->object->path, path)) {
+			table->program = mapping;
+			return;
+		}
+	}
+}
+
 int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
 {
 	char path[64];
@@ -295,6 +321,7 @@ int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
 	free(table->current);
 	table->current = current;
 	table->current_count = seen;
+	program_find(table, pid);
 	return 0;
 }
 

@@ -37,6 +37,7 @@ struct ap_mapping_table {
 	size_t object_count, object_room;
 	uint32_t *current; /* ids of what the last reading saw, by address */
 	size_t current_count;
+	const struct ap_mapping *program; /* the program's own first one; NULL: unknown */
 };
 
 /* One line of a maps file. */

@@ -289,6 +289,12 @@ int ap_profile_reserved(struct ap_profile *profile, const char *name)
 	return function < 0 ? function : ap_profile_add_location(profile, -1, 0, &line, 1);
 }
 
+bool ap_location_is_reserved(const struct ap_profile *profile, const struct ap_location *location)
+{
+	return location->mapping < 0 && !location->address && location->lines == 1 &&
+	       profile->functions[location->line->function].name[0] == '[';
+}
+
 /* ---- Samples ---- */
 
 /* Sums of what an untrusted file says must not wrap: a total that is too small would be believed.

@@ -141,6 +141,8 @@ int ap_profile_add_location(struct ap_profile *profile, int32_t mapping, uint64_
  */
 int ap_profile_reserved(struct ap_profile *profile, const char *name);
 
+bool ap_location_is_reserved(const struct ap_profile *profile, const struct ap_location *location);
+
 /* Adds the values to the sample with these locations (leaf first), creating it when new. */
 int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
 	const int64_t value[AP_VALUES]);

@@ -190,6 +190,13 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	};
 	int err = recording.symbolizer ? 0 : -ENOMEM;
 
+	if (!err && table->program) {
+		err = ap_symbolize_mapping(profile, table->program);
+		if (err >= 0) {
+			profile->main_mapping = err;
+			err = 0;
+		}
+	}
 	memset(faults, 0, sizeof(*faults));
 	faults->sums_differ = sums_differ(snapshot);
 	for (size_t i = 0; i < snapshot->site_count && !err; i++)

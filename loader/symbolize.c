@@ -398,6 +398,14 @@ int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapp
 	return err ? err : 1;
 }
 
+int ap_symbolize_mapping(struct ap_profile *profile, const struct ap_mapping *mapping)
+{
+	const struct ap_object *object = mapping->object;
+
+	return ap_profile_add_mapping(profile, mapping->start, mapping->end, mapping->offset,
+		object ? object->path : mapping->name, object ? object->build_id : NULL);
+}
+
 int ap_symbolize_location(struct ap_symbolizer *symbolizer, struct ap_profile *profile,
 	const struct ap_mapping *mapping, uint64_t address, bool is_return)
 {
@@ -409,11 +417,7 @@ int ap_symbolize_location(struct ap_symbolizer *symbolizer, struct ap_profile *p
 	if (count < 0)
 		return count;
 	if (mapping) {
-		const struct ap_object *object = mapping->object;
-
-		index = ap_profile_add_mapping(profile, mapping->start, mapping->end,
-			mapping->offset, object ? object->path : mapping->name,
-			object ? object->build_id : NULL);
+		index = ap_symbolize_mapping(profile, mapping);
 		if (index < 0)
 			return index;
 	}

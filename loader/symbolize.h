@@ -47,8 +47,11 @@ int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const ch
 int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,
 	uint64_t address, bool is_return, const struct ap_symbol **ret);
 
+/* Adds a mapping to a profile; its index there, or -ENOMEM. */
+int ap_symbolize_mapping(struct ap_profile *profile, const struct ap_mapping *mapping);
+
 /*
- * The same, into a profile: adds mapping, functions and location. The location's index, or
+ * ap_symbolize() into a profile: adds mapping, functions and location. The location's index, or
  * -ENOMEM.
  */
 int ap_symbolize_location(struct ap_symbolizer *symbolizer, struct ap_profile *profile,

@@ -323,6 +323,24 @@ static void inlined_functions_are_frames(void **state)
 	expect_frames(profile, &stack, 1, false, "inlined outer");
 }
 
+static void sites_are_not_of_the_standard_library(void **state)
+{
+	struct ap_profile *profile = *state;
+	uint32_t grow = location(profile, -1, 1, "std::vector<int>::_M_realloc_insert()");
+	uint32_t caller = location(profile, -1, 2, "fill");
+	uint32_t cut = (uint32_t)ap_profile_reserved(profile, "[truncated: unreadable]");
+	struct ap_shown_frames frames = {0};
+	struct ap_sample sample = {.location = (uint32_t[]){grow, caller, cut}, .depth = 3};
+
+	assert_int_equal(ap_profile_frames(profile, &sample, false, &frames), 0);
+	assert_int_equal(ap_site_frame(profile, frames.frame, 3), 1);
+	assert_int_equal(ap_site_frame(profile, frames.frame, 1), 0);
+	sample.location[1] = grow;
+	assert_int_equal(ap_profile_frames(profile, &sample, false, &frames), 0);
+	assert_int_equal(ap_site_frame(profile, frames.frame, 3), 0);
+	free(frames.frame);
+}
+
 static void names_are_made_printable(void **state)
 {
 	char out[64], *large = malloc(1000001);
@@ -365,6 +383,8 @@ int main(void)
 		cmocka_unit_test(scaling),
 		cmocka_unit_test_setup_teardown(allocator_frames_are_hidden, setup, teardown),
 		cmocka_unit_test_setup_teardown(inlined_functions_are_frames, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			sites_are_not_of_the_standard_library, setup, teardown),
 		cmocka_unit_test(names_are_made_printable),
 	};
 

@@ -354,6 +354,9 @@ static void locations_of_a_profile(void **state)
 	assert_string_equal(
 		profile->mappings[location->mapping].build_id, fixture->self->object->build_id);
 	assert_true(ap_symbolize_location(fixture->symbolizer, profile, NULL, 5, false) >= 0);
+	/* The program is this one. */
+	assert_non_null(fixture->table.program);
+	assert_int_equal(ap_symbolize_mapping(profile, fixture->table.program), location->mapping);
 	ap_profile_free(profile);
 }
 
