@@ -125,21 +125,29 @@ static bool is_library(const struct ap_profile *profile, uint32_t location)
 	return false;
 }
 
+/* Whether the frame, or a function that it was inlined into, is the allocator's. */
+static bool is_allocator(
+	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count)
+{
+	for (uint32_t i = 0; i < count && frame[i].location == frame[0].location; i++)
+		if (is_entry(profile->functions[frame[i].function].name))
+			return true;
+	return is_library(profile, frame[0].location);
+}
+
 uint32_t ap_allocator_frames(
 	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count)
 {
 	uint32_t hidden = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const char *name = profile->functions[frame[i].function].name;
-
 		/*
 		 * Our allocator linked statically has its inner functions under malloc. But ap_ is
 		 * Apache's prefix too: such a frame is only ours when an entry is above it.
 		 */
-		if (is_entry(name) || is_library(profile, frame[i].location))
+		if (is_allocator(profile, frame + i, count - i))
 			hidden = i + 1;
-		else if (!has_prefix(name, "ap_"))
+		else if (!has_prefix(profile->functions[frame[i].function].name, "ap_"))
 			break;
 	}
 	return hidden;

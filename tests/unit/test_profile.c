@@ -321,6 +321,11 @@ static void inlined_functions_are_frames(void **state)
 
 	expect_frames(profile, &stack, 1, true, "operator new(unsigned long) inlined outer");
 	expect_frames(profile, &stack, 1, false, "inlined outer");
+	/* What is inlined into malloc is the allocator's whatever its name. */
+	lines[0] = lines[1];
+	lines[1].function = (uint32_t)ap_profile_add_function(profile, "malloc", NULL, NULL, 0);
+	stack = (uint32_t)ap_profile_add_location(profile, -1, 10, lines, 3);
+	expect_frames(profile, &stack, 1, false, "outer");
 }
 
 static void sites_are_not_of_the_standard_library(void **state)
