@@ -17,8 +17,12 @@ let palette = null;
 /* push: the change gets an entry of its own in the history, so that the browser's Back undoes it. */
 function update(push = false) {
 	const hash = stateToHash();
-	if (hash !== (location.hash || "#"))
-		history[push ? "pushState" : "replaceState"](null, "", hash);
+	try {
+		if (hash !== (location.hash || "#"))
+			history[push ? "pushState" : "replaceState"](null, "", hash);
+	} catch (error) {
+		// Some browsers allow a hundred of these in half a minute; the next one is in time.
+	}
 	render(false);
 }
 

@@ -103,8 +103,8 @@ class Tree {
 	path(node) {
 		const path = [];
 		for (; node > 0; node = this.parent[node])
-			path.unshift(node);
-		return path;
+			path.push(node);
+		return path.reverse();
 	}
 }
 
