@@ -79,7 +79,9 @@ static inline __attribute__((always_inline)) void free_fast(void *pointer)
 		goto slow;
 	span = &ap_spans[slice];
 	if (unlikely(load_relaxed(span->owner) != thread_pointer() ||
-		     !span_has_start(span, pointer) || block->key == (uintptr_t)span))
+		     !span_has_start(span, pointer)))
+		goto slow;
+	if (unlikely(block_may_be_free(block, span)) && block->key == (uintptr_t)span)
 		goto slow;
 	block->next = span->local_free;
 	block->key = (uintptr_t)span;

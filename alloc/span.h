@@ -71,6 +71,23 @@ static inline bool span_has_start(const struct ap_span *span, const void *pointe
 }
 
 /*
+ * Whether a block may be free already: whether one byte of its key is right. The program has often
+ * just written to the first word, a reference count or so, in pieces; to load all of it would wait
+ * for those stores (measured: cfrac spent 14% of its time in that load), and a byte does not.
+ */
+static inline bool block_may_be_free(const struct ap_block *block, const struct ap_span *span)
+{
+#ifdef __x86_64__
+	bool same;
+
+	__asm__("cmpb %h2, 1(%1)" : "=@cce"(same) : "D"(block), "Q"(span), "m"(block->key) : "cc");
+	return same;
+#else
+	return ((const uint8_t *)block)[1] == (uint8_t)((uintptr_t)span >> 8);
+#endif
+}
+
+/*
  * Checks and clears the key of a block that is taken off a list. False: it was wrong, and is not 0
  * now. One instruction on x86-64, where gcc would make four of it.
  */
