@@ -73,10 +73,11 @@ $(O)/alloc/%.o: alloc/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALLOC_CFLAGS) -c -o $@ $<
 
+# nodelete: threads that have used it call its destructor when they end, loaded or not.
 $(O)/liballocprof.so: $(alloc_obj) alloc/liballocprof.map
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(OPT) $(SANITIZE) -shared -Wl,-soname,liballocprof.so -Wl,-z,now -Wl,-z,relro \
-		-Wl,--version-script=alloc/liballocprof.map -o $@ $(alloc_obj)
+		-Wl,-z,nodelete -Wl,--version-script=alloc/liballocprof.map -o $@ $(alloc_obj)
 
 $(O)/liballocprof.a: $(alloc_obj)
 	$(call msg,AR,$@)
