@@ -74,6 +74,14 @@ bool ap_os_purge(void *address, size_t size)
 	return status == 0;
 }
 
+void ap_os_huge(void *address, size_t size)
+{
+	int saved = errno;
+
+	madvise(address, size, MADV_HUGEPAGE);
+	errno = saved;
+}
+
 void *ap_os_remap(void *address, size_t old_size, size_t new_size, bool may_move)
 {
 	int saved = errno;

@@ -25,6 +25,9 @@ void ap_os_unmap(void *address, size_t size);
 /* Gives the memory back and keeps the addresses; it reads as zeroes afterwards. False: refused. */
 bool ap_os_purge(void *address, size_t size);
 
+/* Asks for huge pages, where the administrator leaves that to us. Only a wish. */
+void ap_os_huge(void *address, size_t size);
+
 /* Moves or resizes a mapping. NULL: impossible, the old one is as it was. */
 void *ap_os_remap(void *address, size_t old_size, size_t new_size, bool may_move);
 

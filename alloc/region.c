@@ -16,6 +16,13 @@
 /* How long pages stay unused before they are given back: one to two of these. */
 #define PURGE_NS ((uint64_t)500 * 1000 * 1000)
 
+/*
+ * Slices in a huge page of the system; and how many must be added at once (for a large block, or
+ * because the region is large) for them to be asked for: to a small process, 2 MiB is a lot.
+ */
+#define HUGE_PAGE ((size_t)32)
+#define HUGE_STEP ((size_t)64)
+
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
 	uint64_t free[WORDS];
@@ -170,6 +177,9 @@ static bool region_grow(size_t count)
 			end_slice += in_arena;
 			continue;
 		}
+		/* Large steps end where huge pages do, so that the next one begins there. */
+		if (step >= HUGE_STEP)
+			step = round_up(end_slice + step, HUGE_PAGE) - end_slice;
 		if (step > in_arena)
 			step = in_arena;
 		if (end_slice + step > last_slice)
@@ -195,6 +205,8 @@ static bool region_grow(size_t count)
 			return false;
 		}
 	}
+	if (step >= HUGE_STEP)
+		ap_os_huge((void *)(end_slice << SLICE_SHIFT), step << SLICE_SHIFT);
 	bits_set(arena_of(end_slice)->free, end_slice % ARENA_SLICES, step, true);
 	if (arena_of(end_slice)->first_word > end_slice % ARENA_SLICES / 64)
 		arena_of(end_slice)->first_word = end_slice % ARENA_SLICES / 64;
@@ -224,6 +236,19 @@ static size_t run_find(struct arena *arena, size_t count, size_t align)
 	return ARENA_SLICES;
 }
 
+/* The free slices at the end of the region, in its last arena. */
+static size_t region_tail(void)
+{
+	size_t count = 0, at = end_slice % ARENA_SLICES;
+	struct arena *arena = at ? arena_of(end_slice) : NULL;
+
+	while (arena && at > 0 && arena->free[(at - 1) / 64] >> (at - 1) % 64 & 1) {
+		at--;
+		count++;
+	}
+	return count;
+}
+
 static size_t run_find_anywhere(size_t count, size_t align)
 {
 	if (ap_region.unused >= count) {
@@ -244,20 +269,25 @@ struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
 {
 	struct ap_span *span = NULL;
 	struct arena *arena;
-	size_t slice, at, dirty;
+	size_t slice, at, dirty, need;
 
 	ap_region_lock();
 	if (unlikely(!ap_spans) && !region_start())
 		goto out;
+	/* An aligned run is sure to be in one that is longer by the alignment less one. */
+	need = count + align - 1;
 	slice = run_find_anywhere(count, align);
 	if (!slice) {
-		/* An aligned run is sure to be in one that is longer by the alignment less one. */
-		if (!region_grow(count + align - 1))
-			goto out;
-		slice = run_find_anywhere(count, align);
-		if (!slice)
-			goto out;
+		size_t tail = region_tail();
+
+		if (tail < need && region_grow(need - tail))
+			slice = run_find_anywhere(count, align);
 	}
+	/* What was added may not adjoin, at the border of an arena. */
+	if (!slice && region_grow(need))
+		slice = run_find_anywhere(count, align);
+	if (!slice)
+		goto out;
 	arena = arena_of(slice);
 	at = slice % ARENA_SLICES;
 	dirty = bits_count(arena->dirty, at, count);
