@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,8 +79,11 @@ static void record(
 	assert_int_equal(pipe(done), 0);
 	pid = fork();
 	assert_true(pid >= 0);
-	if (!pid)
+	if (!pid) {
+		/* So that it ends with us, whatever happens. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		target_main(go[0], done[1], stacks);
+	}
 	assert_int_equal(ap_target_open(&target, pid, &error), 0);
 	assert_int_equal(ap_target_scan(&target, &error), 0);
 	assert_int_equal(ap_target_check_probes(&target, &error), 0);
