@@ -158,7 +158,10 @@ int recording_wait(struct recording *recording, struct ap_error *error);
 /* Hands signals on to the child until it has exited. 0 or a negative errno. */
 int recording_forward(struct recording *recording);
 
-/* Detaches, and writes table and outputs. 0 or a negative errno with the error filled in. */
+/* Takes the probes out, sets the period back, lets signals end us. As ap_session_detach(). */
+int recording_stop(struct recording *recording, struct ap_error *error);
+
+/* Stops it, and writes table and outputs. 0 or a negative errno with the error filled in. */
 int recording_finish(struct recording *recording, struct ap_error *error);
 
 #endif

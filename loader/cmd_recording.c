@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,9 +14,6 @@
 
 #include <allocprof/probe.h>
 
-#include "printable.h"
-#include "profile.h"
-#include "record.h"
 #include "units.h"
 
 #define SECOND_NS 1000000000ULL
@@ -290,175 +286,8 @@ int recording_forward(struct recording *recording)
 	return 0;
 }
 
-/* ---- The end ---- */
-
-static void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void warn(const char *format, ...)
+int recording_stop(struct recording *recording, struct ap_error *error)
 {
-	va_list args;
-
-	va_start(args, format);
-	fputs("warning: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-}
-
-static void losses_warn(const struct recording *recording, const struct ap_snapshot *snapshot,
-	const struct ap_record_faults *faults)
-{
-	static const char *const remedies[AP_LOSSES] = {
-		[AP_LOSS_STACKS] = "; use --max-stacks",
-		[AP_LOSS_SITES] = "; use --max-stacks",
-		[AP_LOSS_LIVE_FULL] = ", so they count as live even if freed; use --max-live",
-	};
-	const struct ap_session_options *options = &recording->options->session;
-	unsigned long long samples = snapshot->totals.allocated.samples;
-
-	for (int i = 0; i < AP_LOSSES; i++) {
-		unsigned long long lost = snapshot->losses[i].allocated.samples;
-		uint64_t more = i == AP_LOSS_LIVE_FULL ? options->max_live : options->max_stacks;
-		char remedy[96] = "";
-
-		if (!lost)
-			continue;
-		if (remedies[i])
-			snprintf(remedy, sizeof(remedy), "%s %llu", remedies[i],
-				(unsigned long long)more * 4);
-		warn("%llu of %llu samples are under [%s]%s", lost, samples, ap_loss_name(i),
-			remedy);
-	}
-	if (snapshot->totals.frees_missed)
-		warn("%llu blocks were allocated again without a free in between; "
-		     "they count as freed then",
-			snapshot->totals.frees_missed);
-	if (faults->sites)
-		warn("%llu sites have damaged keys; they are under [damaged key]",
-			(unsigned long long)faults->sites);
-	if (faults->negative)
-		warn("%llu sites have more freed than allocated; they count as nothing live",
-			(unsigned long long)faults->negative);
-	if (faults->sums_differ)
-		warn("the sites do not add up to the totals: this is a bug of allocprof");
-}
-
-static const char *end_text(enum recording_end end)
-{
-	switch (end) {
-	case END_INTERRUPTED:
-		return "interrupted";
-	case END_DURATION:
-		return "the time was over";
-	case END_EXITED:
-		return "the process exited";
-	}
-	return "";
-}
-
-static int profile_make(struct recording *recording, const struct ap_snapshot *snapshot,
-	struct ap_profile **ret, struct ap_record_faults *faults)
-{
-	struct ap_profile *profile = ap_profile_new();
-	char host[256] = "";
-	int err;
-
-	if (!profile)
-		return -ENOMEM;
-	gethostname(host, sizeof(host) - 1);
-	profile->info.pid = recording->target.pid;
-	profile->info.start_ns = recording->start_ns;
-	profile->info.duration_ns = recording->end_ns - recording->begin_ns;
-	profile->info.period = recording_period(recording);
-	profile->default_value = recording->options->out.format.value;
-	err = ap_profile_set(&profile->info.command, recording->target.command);
-	if (!err)
-		err = ap_profile_set(&profile->info.comm, recording->target.comm);
-	if (!err)
-		err = ap_profile_set(&profile->info.host, host);
-	if (!err)
-		err = ap_profile_set(&profile->info.end_reason, end_text(recording->end));
-	if (!err)
-		err = ap_record(
-			profile, snapshot, &recording->target.table, recording->target.pid, faults);
-	if (err) {
-		ap_profile_free(profile);
-		return err;
-	}
-	*ret = profile;
-	return 0;
-}
-
-/* allocprof-NAME-PID-TIME, with a name that no shell and no file system minds. */
-static void default_path(
-	char *out, size_t room, const struct recording *recording, const char *extension)
-{
-	time_t start = recording->start_ns / (int64_t)SECOND_NS;
-	char name[sizeof(recording->target.comm)], moment[32];
-	struct tm parts;
-	size_t i;
-
-	for (i = 0; recording->target.comm[i]; i++) {
-		char c = recording->target.comm[i];
-		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			     (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-
-		name[i] = plain ? c : '_';
-	}
-	name[i] = '\0';
-	gmtime_r(&start, &parts);
-	strftime(moment, sizeof(moment), "%Y%m%dT%H%M%SZ", &parts);
-	snprintf(out, room, "allocprof-%s-%d-%s%s", name, recording->target.pid, moment, extension);
-}
-
-/* One to look at, and one to keep and to compare. */
-static int default_outputs_write(
-	const struct recording *recording, const struct ap_profile *profile, struct ap_error *error)
-{
-	static const char *const extensions[] = {".html", ".pb.gz"};
-	int err = 0;
-
-	for (size_t i = 0; i < 2; i++) {
-		char path[256];
-		int failed;
-
-		default_path(path, sizeof(path), recording, extensions[i]);
-		failed = output_write(&recording->options->out, path, ap_format_by_extension(path),
-			profile, error);
-		err = err ? err : failed;
-	}
-	return err;
-}
-
-static void no_samples(const struct recording *recording, const struct ap_snapshot *snapshot,
-	struct ap_error *error)
-{
-	uint64_t period = recording_period(recording);
-	double seconds = (double)(recording->end_ns - recording->begin_ns) / SECOND_NS;
-	char size[AP_SIZE_TEXT] = "one period";
-
-	if (period)
-		ap_size_format(size, period);
-	ap_error_what(error, AP_EXIT_NO_SAMPLE, "no samples in %.1f s", seconds);
-	ap_error_detail(error,
-		"process %d (%s) allocated less than about %s meanwhile; "
-		"%llu frees of older blocks were seen",
-		recording->target.pid, recording->target.comm, size,
-		snapshot->totals.frees_unknown);
-	if (recording->child && !recording->target.probed_count) {
-		ap_error_detail(error, "%s did not load liballocprof.so", recording->target.comm);
-		ap_error_hint(error, "static and setuid programs ignore LD_PRELOAD; "
-				     "link with liballocprof.a instead");
-		return;
-	}
-	ap_error_hint(error, "record for longer, or sample more often: --period 16K");
-}
-
-int recording_finish(struct recording *recording, struct ap_error *error)
-{
-	struct ap_profile *profile = NULL;
-	struct ap_snapshot snapshot = {0};
-	struct ap_record_faults faults;
 	sigset_t set;
 	int err;
 
@@ -471,47 +300,9 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	err = ap_session_detach(recording->session);
 	for (size_t i = 0; i < recording->period_count; i++)
 		ap_period_close(&recording->periods[i]);
-	if (err == -ETIMEDOUT)
-		warn("a thread has not left the probe yet: its sample may be counted in part");
-	else if (err)
-		goto fail;
 	/* From here on another Ctrl-C ends us at once. */
 	ending_set(&set);
 	if (!recording->child)
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
-	if (!recording->options->out.quiet)
-		fprintf(stderr,
-			recording->end == END_EXITED ? "%s exited\n"
-						     : "detached; %s keeps running\n",
-			recording->target.comm);
-	err = ap_session_snapshot(recording->session, &snapshot);
-	if (err)
-		goto fail;
-	if (!snapshot.totals.allocated.samples) {
-		no_samples(recording, &snapshot, error);
-		err = -ENODATA;
-		goto out;
-	}
-	err = profile_make(recording, &snapshot, &profile, &faults);
-	if (err)
-		goto fail;
-	if (!recording->options->out.quiet)
-		ap_format_text_write(stderr, profile, &recording->options->out.format);
-	if (!recording->options->out.quiet && !profile->total[recording->options->out.format.value])
-		fputs("note: nothing of what was sampled is live any more; "
-		      "see what was allocated with --show allocated\n",
-			stderr);
-	losses_warn(recording, &snapshot, &faults);
-	if (recording->options->out.count)
-		err = outputs_write(&recording->options->out, profile, NULL, error);
-	else
-		err = default_outputs_write(recording, profile, error);
-	goto out;
-fail:
-	ap_error_what(error, AP_EXIT_FAILURE, "cannot make the profile");
-	ap_error_detail(error, "%s", strerror(-err));
-out:
-	ap_profile_free(profile);
-	ap_snapshot_clear(&snapshot);
 	return err;
 }

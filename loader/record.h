@@ -15,8 +15,8 @@ struct ap_record_faults {
 };
 
 /*
- * Symbolizes and files everything of a snapshot of process pid, under its mappings. Sets the numbers of
- * profile->info that follow from the snapshot. 0 or -ENOMEM.
+ * Symbolizes and files everything of a snapshot of process pid, under its mappings. Sets the
+ * numbers of profile->info that follow from the snapshot. 0 or -ENOMEM.
  */
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_mapping_table *table, pid_t pid, struct ap_record_faults *faults);
