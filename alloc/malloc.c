@@ -36,14 +36,17 @@ static struct ap_span *span_of(const void *pointer)
 	return span;
 }
 
+/* Nothing below changes errno, as free must not: see os.h. */
 void ap_free_slow(void *pointer)
 {
-	struct ap_span *span;
-	int saved;
+	struct ap_span *span = span_at(pointer);
 
+	if (likely(span && span->kind == SPAN_SMALL)) {
+		ap_span_free(span, pointer);
+		return;
+	}
 	if (!pointer)
 		return;
-	saved = errno;
 	span = span_of(pointer);
 	if (!span) {
 		if (!ap_huge_free(pointer))
@@ -53,7 +56,6 @@ void ap_free_slow(void *pointer)
 	} else {
 		ap_span_free(span, pointer);
 	}
-	errno = saved;
 }
 
 size_t ap_block_size(const void *pointer)

@@ -170,13 +170,12 @@ struct ap_block *ap_span_take(struct ap_span *span)
 
 bool ap_span_check(struct ap_span *span, void *pointer)
 {
-	size_t offset = (char *)pointer - span_start(span);
+	size_t offset = (char *)pointer - span_start(span), size = span->block_size;
 	struct ap_block *block = pointer;
+	bool start = span->kind == SPAN_SMALL ? span_has_start(span, pointer) : offset % size == 0;
 
-	if (offset % span->block_size ||
-		offset / span->block_size >= __atomic_load_n(&span->carved, __ATOMIC_RELAXED))
-		ap_fatal("free of a pointer that is not the start of a block:", pointer,
-			span->block_size);
+	if (unlikely(!start || offset >= __atomic_load_n(&span->carved, __ATOMIC_RELAXED) * size))
+		ap_fatal("free of a pointer that is not the start of a block:", pointer, size);
 	if (likely(block->key != (uintptr_t)span))
 		return true;
 	/*

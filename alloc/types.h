@@ -83,41 +83,40 @@ enum ap_span_state {
 #define REMOTE_MAILED ((uintptr_t)1)
 
 /*
- * A span's header, at its place in the region's table (two cache lines for each slice). The first
- * line belongs to the owner: only its thread reads or writes it, but for `owner` itself. What the
- * second holds is the owner's too, but for `remote`, `heap` and `mail_next`.
+ * A span's header, at its place in the region's table: two cache lines for each slice. Only the
+ * owner's thread reads or writes the first, which changes with every malloc and free. The second
+ * changes rarely, but for the remote frees, and is all that these need: so a thread that frees the
+ * blocks of a busy one does not take the busy line away from it.
  */
 struct ap_span {
-	uintptr_t owner;	     /* atomic: the owner's thread pointer | flags; 0: none */
 	struct ap_block *free;	     /* ends in &sentinel, never NULL */
 	struct ap_block *local_free; /* ends in &sentinel */
-	uint32_t until;		     /* blocks that are out (allocated or exposed), less `floor` */
-	uint32_t magic;		     /* ceil(2^32 / block_size): divides without dividing */
 	struct ap_block sentinel;    /* its key is never right, so that malloc needs no NULL test */
+	struct ap_span *prev, *next; /* in a queue or list */
+	uint32_t until;		     /* blocks that are out (allocated or exposed), less `floor` */
+	uint32_t charged;	     /* the attach in which `free` was charged: sample.h */
+	uint32_t due;		     /* the attach in which the next block is a sample; 0: none */
+	uint16_t floor;		     /* blocks that are out when `until` reaches 0 */
+	uint8_t state;		     /* enum ap_span_state */
+
+	uintptr_t owner __attribute__((aligned(64))); /* atomic: thread pointer | flags; 0: none */
+	uintptr_t remote;	   /* atomic: list, ends in NULL | REMOTE_MAILED */
+	struct ap_heap *heap;	   /* atomic: whose mailbox to use; NULL: abandoned */
+	struct ap_span *mail_next; /* while in a mailbox */
+	uint64_t period;	   /* of the sample that is due */
+	uint32_t magic;		   /* ceil(2^32 / block_size): divides without dividing */
 	uint32_t block_size;
+	uint16_t slices;   /* how many; of a tail: how many before it in its span */
+	uint16_t carved;   /* atomic: blocks cut so far; the rest was never touched */
+	uint16_t capacity; /* blocks in the span */
 	uint8_t class;
 	uint8_t kind;	 /* enum ap_span_kind */
-	uint8_t state;	 /* enum ap_span_state */
 	uint8_t sampled; /* as in OWNER_SAMPLED; of a large block: it is a sampled one */
-	uint32_t slices; /* how many; of a tail: how many before it in its span */
-	uint32_t carved; /* atomic: blocks that have been cut so far; the rest was never touched */
-
-	uintptr_t remote
-		__attribute__((aligned(64))); /* atomic: list, ends in NULL | REMOTE_MAILED */
-	struct ap_heap *heap;		      /* atomic: whose mailbox to use; NULL: abandoned */
-	struct ap_span *mail_next;	      /* while in a mailbox */
-	struct ap_span *prev, *next;	      /* in a queue or list */
-	uint32_t capacity;		      /* blocks in the span */
-	uint32_t floor;			      /* blocks that are out when `until` reaches 0 */
-	uint32_t charged;		      /* the attach in which `free` was charged: sample.h */
-	uint32_t due;	 /* the attach in which the next block is a sample; 0: none */
-	uint64_t period; /* of that sample; of a large block: its requested size */
 };
 
+_Static_assert(sizeof(struct ap_span) == 128, "free computes the header's address by a shift of 7");
 _Static_assert(
-	sizeof(struct ap_span) == 128, "two cache lines: free computes the address by a shift");
-_Static_assert(
-	offsetof(struct ap_span, remote) == 64, "remote frees must not touch the owner's line");
+	offsetof(struct ap_span, owner) == 64, "the second line begins with what free reads");
 
 /* A doubly linked list of spans. */
 struct ap_queue {
