@@ -160,7 +160,7 @@ $(O)/tests/programs/%: tests/programs/%.cc
 	$(Q)$(CXX) -g -O1 -std=c++17 -Iinclude -fno-omit-frame-pointer -fno-builtin -fno-optimize-sibling-calls \
 		-o $@ $< -lpthread
 
-$(O)/bench/%: bench/%.c
+$(O)/bench/%: bench/%.c bench/random.h
 	$(call msg,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -g -O2 -std=gnu11 -Iinclude -D_GNU_SOURCE -fno-builtin -o $@ $< -lpthread -lm
@@ -184,6 +184,14 @@ check-alloc: alloc $(alloc_tests) $(programs)  ## the allocator's tests alone
 	$(Q)O=$(O) tests/run.sh alloc
 check-integration: all $(programs) $(pages)  ## whole programs, as root
 	$(Q)O=$(O) tests/run.sh integration
+
+# What is not installed is named and left out.
+bench:  ## compare with other allocators; takes WORKLOADS=REGEX ROUNDS=N SCALE=N PEERS="NAME=PATH ..."
+	$(Q).ci/deps bench || echo 'bench: going on with what there is' >&2
+	$(Q)$(MAKE) --no-print-directory alloc $(benches)
+	$(Q)O=$(O) bench/run.py
+	$(Q)O=$(O) bench/instructions.sh
+	$(Q)O=$(O) bench/startup.sh
 
 install: all  ## install under $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(O)/allocprof $(DESTDIR)$(PREFIX)/bin/allocprof

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The allocators that are compared: ours, glibc's, and the peers that this machine has."""
+"""The allocators that are compared: ours, glibc's, and the peers that this machine has.
+
+As a program, prints name and library of each: allocators.py OURS ["NAME=PATH ..."]
+"""
 import ctypes.util
 import os
 import subprocess
@@ -70,3 +73,8 @@ def find(ours, wanted=""):
         if name != "ours":
             found[name] = file
     return found, left_out
+
+
+if __name__ == "__main__":
+    for name, library in find(*sys.argv[1:3])[0].items():
+        print(name, library, sep="\t")

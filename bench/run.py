@@ -3,7 +3,8 @@
 """Runs each workload under each allocator in turn, round after round, and compares them.
 
 Environment: WORKLOADS=REGEX selects, ROUNDS=N (5), SCALE=FACTOR (1), PEERS="NAME=PATH.so ...",
-CPU=N pins what has one thread (the last CPU), O=FOLDER is where things were built (build).
+CPU=N pins what has one thread (the last CPU), O=FOLDER is where things were built (build), and
+ALLOCATOR=PATH.so is measured as ours in place of the one there.
 """
 import argparse
 import os
@@ -57,6 +58,13 @@ def run_once(built, workload, library, masks):
             return {"failed": "status %s %s" % (line[0], " ".join(err.read().split())[-200:])}
         run = {"cpu": float(line[1]) + float(line[2]), "wall": float(line[3]), "rss": int(line[4]),
                "started": round(started, 3)}
+        if workload.work:
+            done = re.search(workload.work, out.read())
+            if not done:
+                return {"failed": "no match of %r in its output" % workload.work}
+            count = float(done[1]) * (1e6 if done[0].endswith("M") else 1)
+            run["cpu"] /= count / 1e7
+            run["wall"] /= count / 1e7
         if workload.idle:
             peak, end = (int(x) for x in out.read().split())
             run["kept"] = end / peak

@@ -21,6 +21,7 @@ class Workload:
     env: dict = field(default_factory=dict)
     client: object = None  # called with the process, to give it work and to end it
     missing: str = ""      # why it cannot be run here
+    work: str = ""         # a regex for the work done, in the output: times are for 10 M of it
     idle: bool = False     # prints its memory at the peak and at the end; takes ten seconds
 
 
@@ -125,11 +126,12 @@ def every(built, inputs, root, scale):
 
 
 def listed(path):
-    """Workloads of a file: lines of name, `one` or `all` (CPUs), standard input, and the command,
-    between tabs; the command's words too."""
+    """Workloads of a file: lines of name, `one` or `all` (CPUs), standard input, `work` or -, and
+    the command's words, with tabs between them."""
     found = []
     for line in Path(path).read_text().splitlines():
-        name, cpus, stdin, *command = line.split("\t")
+        name, cpus, stdin, work, *command = line.split("\t")
         found.append(Workload(name, "external", command, threads=cpus == "all", stdin=stdin,
+                              work="" if work == "-" else work,
                               missing="" if shutil.which(command[0]) else command[0] + " is not there"))
     return found
