@@ -3,7 +3,6 @@
 
 As a program, prints name and library of each: allocators.py OURS ["NAME=PATH ..."]
 """
-import ctypes.util
 import os
 import subprocess
 import sys
@@ -47,31 +46,34 @@ def version(path):
     return path
 
 
+def stem(path):
+    """`libx` of every name that a library has: libx.so, libx.so.2, libx.so.2.1."""
+    return os.path.basename(os.path.realpath(path)).split(".so")[0]
+
+
 def find(ours, wanted=""):
     """Returns {name: library}, glibc first and ours last, and what was left out and why.
 
-    `wanted` is a list of NAME=PATH, as in PEERS; one that does not work is an error.
+    `wanted` is a list of NAME=PATH, as in PEERS; one that does not work is an error. NAME= leaves
+    one of Debian's out.
     """
-    found, left_out = {"glibc": GLIBC}, []
+    found, left_out = {}, []
     given = dict(item.split("=", 1) for item in wanted.split())
-    for name, soname in DEBIAN.items():
-        if name in given:
+    given = {**{name: soname for name, soname in DEBIAN.items() if name not in given}, **given}
+    for name, library in [("glibc", GLIBC), *given.items(), ("ours", ours)]:
+        if not library:
             continue
-        if ctypes.util._findSoname_ldconfig(soname[3:].split(".so")[0]):
-            found[name] = soname
-        else:
-            left_out.append("%s: %s is not installed" % (name, soname))
-    found.update({name: os.path.abspath(path) for name, path in given.items() if path})
-    found["ours"] = os.path.abspath(ours)
-    for name, library in list(found.items()):
+        if "/" in library:
+            library = os.path.abspath(library)
         # ld.so goes on without a library that it cannot preload: that would measure glibc.
         file = file_of_malloc(library)
-        if os.path.basename(file).split(".so")[0] != os.path.basename(
-                os.path.realpath(library)).split(".so")[0]:
+        if stem(file) == stem(library):
+            found[name] = library if name == "ours" else file
+        elif name in DEBIAN and "/" not in library:
+            left_out.append("%s: %s is not installed" % (name, library))
+        else:
             raise SystemExit("bench: %s: malloc does not come from %s but from %s"
                              % (name, library, file or "nowhere: nothing runs under it"))
-        if name != "ours":
-            found[name] = file
     return found, left_out
 
 
