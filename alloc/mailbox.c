@@ -11,7 +11,8 @@ void ap_remote_free(struct ap_span *span, struct ap_block *block, bool sure)
 	do
 		block->next = (struct ap_block *)(old & ~REMOTE_MAILED);
 	while (!__atomic_compare_exchange_n(&span->remote, &old, (uintptr_t)block | REMOTE_MAILED,
-		true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+		true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	/* Whoever took the span out of a mailbox has read mail_next before it cleared the mark. */
 	if (!(old & REMOTE_MAILED))
 		ap_mailbox_post(span);
 }
@@ -28,7 +29,7 @@ void ap_mailbox_post(struct ap_span *span)
 			ap_abandon_lock();
 			abandoned = !span->heap;
 			if (abandoned)
-				__atomic_fetch_and(&span->remote, ~REMOTE_MAILED, __ATOMIC_RELAXED);
+				__atomic_fetch_and(&span->remote, ~REMOTE_MAILED, __ATOMIC_RELEASE);
 			ap_abandon_unlock();
 			if (abandoned)
 				return;

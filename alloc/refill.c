@@ -337,7 +337,7 @@ void *ap_malloc_slow(size_t size, struct ap_span *span)
 	if (span) {
 		if (unlikely(span_has_free(span)))
 			ap_fatal("free block was written to:", span->free, span->block_size);
-		span->sentinel.key = SENTINEL_KEY;
+		__atomic_store_n(&span->sentinel.key, SENTINEL_KEY, __ATOMIC_RELAXED);
 		/* The common refill: what the thread has freed since the last one. */
 		if (span_has_local_free(span) && span->state == SPAN_QUEUED && heap_is_calm(heap)) {
 			span_expose_all(span);

@@ -369,7 +369,7 @@ void ap_slices_poll(uint64_t now)
 	ap_region_lock();
 	if (purge_at != at)
 		goto out; /* another thread was first */
-	purge_at = now + PURGE_NS;
+	__atomic_store_n(&purge_at, now + PURGE_NS, __ATOMIC_RELAXED);
 	for (size_t i = first_arena; i * ARENA_SLICES < end_slice; i++) {
 		if (!arenas[i])
 			continue;

@@ -134,7 +134,7 @@ uint32_t ap_span_collect(struct ap_span *span, bool from_mailbox)
 
 	/* Whoever takes the span out of its mailbox lets the next remote free post it again. */
 	if (from_mailbox)
-		old = __atomic_exchange_n(&span->remote, 0, __ATOMIC_ACQUIRE);
+		old = __atomic_exchange_n(&span->remote, 0, __ATOMIC_ACQ_REL);
 	else
 		old = __atomic_fetch_and(&span->remote, REMOTE_MAILED, __ATOMIC_ACQUIRE);
 	old &= ~REMOTE_MAILED;

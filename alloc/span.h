@@ -99,8 +99,13 @@ static inline bool block_take(struct ap_block *block, struct ap_span *span)
 	__asm__("xorq %2, %0" : "+m"(block->key), "=@ccnz"(wrong) : "r"(span) : "cc");
 	return !wrong;
 #else
+	/* Threads without a heap share a sentinel, and may be here at once: it stays wrong. */
+#ifdef __SANITIZE_THREAD__
+	return __atomic_xor_fetch(&block->key, (uintptr_t)span, __ATOMIC_RELAXED) == 0;
+#else
 	block->key ^= (uintptr_t)span;
 	return block->key == 0;
+#endif
 #endif
 }
 
