@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # `make help` lists the targets. Everything that is built goes to $(O).
 
-O       ?= build
+O       ?= build$(if $(DEBUG),/debug)
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 VERSION := 0.1.0
@@ -22,6 +22,10 @@ WARN   := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes 
           $(if $(filter 1,$(WERROR)),-Werror)
 COMMON := -g -std=gnu11 -Iinclude -MMD -MP $(WARN) -DAP_VERSION='"$(VERSION)"'
 OPT    ?= -O2
+# A sanitizer has a malloc of its own, which ours must not replace. With APART=1 the functions that
+# liballocprof.a has are called __wrap_malloc and so on, and only the tests' own calls go to them.
+apart := $(if $(APART),$(filter-out allocprof_sample_period,$(shell \
+	sed -n '/global:/,/local:/s/;/ /gp' alloc/liballocprof.map)))
 debug_level := $(if $(DEBUG),$(if $(filter full,$(DEBUG)),2,1),0)
 
 # The allocator has frame pointers, so that any unwinder gets through it, but not in leaf
@@ -56,12 +60,14 @@ alloc_tests := $(patsubst %.c,$(O)/%,$(wildcard tests/alloc/test_*.c))
 pages       := $(patsubst %.c,$(O)/%,$(wildcard tests/browser/*.c))
 programs    := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
                $(patsubst %.cc,$(O)/%,$(wildcard tests/programs/*.cc))
+tsan_tests  := alloc/test_stress alloc/test_threads
+space       := $(subst ,, )
 benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all alloc deps demo check check-alloc check-unit check-integration lint format asan ubsan tsan \
-	bench fuzz coverage install uninstall clean help compile_commands.json
+	units alloc-tests bench fuzz coverage install uninstall clean help compile_commands.json
 
 all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)
 alloc: $(O)/liballocprof.so $(O)/liballocprof.a  ## build the allocator alone: needs a C compiler only
@@ -82,6 +88,7 @@ $(O)/liballocprof.so: $(alloc_obj) alloc/liballocprof.map
 $(O)/liballocprof.a: $(alloc_obj)
 	$(call msg,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(alloc_obj)
+	$(if $(apart),$(Q)objcopy $(foreach name,$(apart),--redefine-sym $(name)=__wrap_$(name)) $@)
 
 # --- the BPF programs
 
@@ -146,7 +153,7 @@ $(O)/tests/alloc/%: tests/alloc/%.c $(O)/liballocprof.a $(wildcard tests/alloc/l
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(COMMON) $(OPT) -Wno-unused-result -D_GNU_SOURCE -fno-builtin -Ialloc -DAP_PROBES=$(PROBES) \
 		-DAP_DEBUG=$(debug_level) $(SANITIZE) $(CFLAGS) -o $@ $< $(listener) $(O)/liballocprof.a \
-		-lcmocka -lpthread -lm
+		$(apart:%=-Wl,--wrap=%) -lcmocka -lpthread -lm
 
 # Programs to be profiled: plain C and C++, no link with ours.
 $(O)/tests/programs/%: tests/programs/%.c
@@ -192,6 +199,22 @@ bench:  ## compare with other allocators; takes WORKLOADS=REGEX ROUNDS=N SCALE=N
 	$(Q)O=$(O) bench/run.py
 	$(Q)O=$(O) bench/instructions.sh
 	$(Q)O=$(O) bench/startup.sh
+
+# The allocator's tests under TSan are those of threads: it cannot follow a fork of a threaded
+# process, and its own calls of mmap would be counted. ASan's shadow lies where the region does.
+asan:  ## the loader's unit tests with AddressSanitizer
+	$(Q)$(MAKE) --no-print-directory O=$(O)/asan OPT=-O1 SANITIZE=-fsanitize=address units
+	$(Q)O=$(O)/asan tests/run.sh unit
+ubsan:  ## unit tests and the allocator's tests with UndefinedBehaviorSanitizer
+	$(Q)$(MAKE) --no-print-directory O=$(O)/ubsan OPT=-O1 \
+		SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' units alloc-tests
+	$(Q)O=$(O)/ubsan ONLY=/test_ tests/run.sh unit alloc
+tsan:  ## the allocator's tests of threads with ThreadSanitizer
+	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan OPT=-O1 SANITIZE=-fsanitize=thread APART=1 \
+		$(tsan_tests:%=$(O)/tsan/tests/%)
+	$(Q)O=$(O)/tsan ONLY='$(subst $(space),|,$(tsan_tests))' tests/run.sh alloc
+units: $(unit_tests)
+alloc-tests: $(alloc_tests)
 
 install: all  ## install under $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(O)/allocprof $(DESTDIR)$(PREFIX)/bin/allocprof
