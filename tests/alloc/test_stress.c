@@ -18,6 +18,11 @@
 
 #define SHARED 1024 /* blocks that any thread may take over */
 #define OWN    512
+#ifdef __SANITIZE_THREAD__
+#define STEPS 4000
+#else
+#define STEPS 60000
+#endif
 
 struct block {
 	unsigned char *start;
@@ -127,7 +132,7 @@ static void *worker(void *argument)
 	uint64_t state = (uintptr_t)argument * 0x9e3779b97f4a7c15 | 1;
 	struct block *own[OWN] = {NULL};
 
-	for (int i = 0; i < 60000; i++) {
+	for (int i = 0; i < STEPS; i++) {
 		uint64_t r = random_next(&state);
 		struct block **slot = &own[r % OWN];
 

@@ -10,9 +10,11 @@
 #include <sched.h>
 
 #ifdef __SANITIZE_THREAD__
-#define SLOWER 10 /* by which the loops are shorter */
+#define SLOWER 10				   /* by which the loops are shorter */
+#define ROUNDS (PTHREAD_DESTRUCTOR_ITERATIONS - 1) /* in the last, TSan has left the thread */
 #else
 #define SLOWER 1
+#define ROUNDS PTHREAD_DESTRUCTOR_ITERATIONS
 #endif
 
 #define MIB ((size_t)1 << 20)
@@ -82,7 +84,7 @@ static void luggage_refresh(void *value)
 	__atomic_fetch_add(&destructions, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < 50; i++)
 		block_end(luggage->blocks[i], luggage_size(luggage, i), i);
-	if (++luggage->rounds == PTHREAD_DESTRUCTOR_ITERATIONS) {
+	if (++luggage->rounds == ROUNDS) {
 		free(luggage);
 		return;
 	}
@@ -132,7 +134,7 @@ static void test_destructors(void **state)
 			before = rss_bytes();
 	}
 	after = rss_bytes();
-	assert_int_equal(destructions, 400 / SLOWER * 4 * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS);
+	assert_int_equal(destructions, 400 / SLOWER * 4 * KEYS * ROUNDS);
 	/*
 	 * A round keeps 4 threads * 4 keys * 50 blocks of 5 KiB at most, that is 4 MiB. Whatever
 	 * was allocated past the allocator's destructor has a slice of its own for each block, of
@@ -505,6 +507,7 @@ static void test_trim_beside_use(void **state)
 		thread_result(trimmers[i]);
 }
 
+#ifndef __SANITIZE_THREAD__ /* which misses the first thread */
 /* A process whose first thread has ended goes on. */
 static void *survivor(void *argument)
 {
@@ -533,6 +536,7 @@ static void test_leader_ends(void **state)
 	assert_false(ending.hung);
 	assert_int_equal(ending.status, 0);
 }
+#endif
 
 int main(void)
 {
@@ -546,7 +550,9 @@ int main(void)
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_swapping),
 		cmocka_unit_test(test_trim_beside_use),
+#ifndef __SANITIZE_THREAD__
 		cmocka_unit_test(test_leader_ends),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
