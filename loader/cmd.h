@@ -7,6 +7,7 @@
 #ifndef ALLOCPROF_CMD_H
 #define ALLOCPROF_CMD_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -63,7 +64,7 @@ int output_option_take(
 /* What is common to all parsing: a bad value, and what getopt_long() did not like. -EINVAL. */
 int option_value_error(
 	struct ap_error *error, const char *option, const char *value, const char *expected);
-int option_error(struct ap_error *error, int option, char **argv);
+int option_error(struct ap_error *error, int option, char **argv, const struct option *known);
 
 /*
  * After the last option: finds the format of each output and whether it can be written, and the
@@ -97,11 +98,11 @@ struct recording_options {
 };
 
 /*
- * Parses the options up to the first argument that is none; optind says where that is. 0, or
- * -EINVAL with the error filled in.
+ * Parses the options wherever they stand, or, when a command with options of its own follows, up
+ * to it; optind says where the other arguments begin. 0, or -EINVAL with the error filled in.
  */
-int recording_options_parse(
-	struct recording_options *options, int argc, char **argv, struct ap_error *error);
+int recording_options_parse(struct recording_options *options, bool command_follows, int argc,
+	char **argv, struct ap_error *error);
 void recording_options_clear(struct recording_options *options);
 
 /* The options as the help lists them, before output_options_help. */

@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
 #include "units.h"
@@ -81,7 +80,7 @@ int cmd_attach(int argc, char **argv)
 	int err;
 
 	recording_init(&recording, &options);
-	err = recording_options_parse(&options, argc, argv, &error);
+	err = recording_options_parse(&options, false, argc, argv, &error);
 	if (!err && options.help) {
 		printf("%s\n%s%s", usage, recording_options_help, output_options_help);
 		recording_options_clear(&options);
@@ -90,7 +89,7 @@ int cmd_attach(int argc, char **argv)
 	if (!err && argc - optind != 1) {
 		ap_error_what(&error, AP_EXIT_USAGE,
 			argc == optind ? "attach needs the number of a process"
-				       : "attach takes one process, and options before it");
+				       : "attach takes one process");
 		ap_error_hint(&error, "allocprof attach --help");
 		err = -EINVAL;
 	}

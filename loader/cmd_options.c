@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 
 #include "units.h"
 
@@ -78,9 +77,11 @@ static int option_take(
 	return output_option_take(&options->out, option, text, error);
 }
 
-int recording_options_parse(
-	struct recording_options *options, int argc, char **argv, struct ap_error *error)
+int recording_options_parse(struct recording_options *options, bool command_follows, int argc,
+	char **argv, struct ap_error *error)
 {
+	/* '+' keeps getopt_long() from looking for options behind the first other argument. */
+	const char *letters = "+:d:vh" OUTPUT_OPTIONS_SHORT;
 	int option, err = 0;
 
 	*options = (struct recording_options){
@@ -89,10 +90,10 @@ int recording_options_parse(
 	};
 	opterr = 0;
 	optind = 1;
-	while (!err && (option = getopt_long(argc, argv, "+:d:vh" OUTPUT_OPTIONS_SHORT,
+	while (!err && (option = getopt_long(argc, argv, command_follows ? letters : letters + 1,
 				long_options, NULL)) >= 0) {
 		if (option == '?' || option == ':')
-			return option_error(error, option, argv);
+			return option_error(error, option, argv, long_options);
 		err = option_take(options, option, optarg, error);
 	}
 	if (!err)

@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +30,21 @@ int option_value_error(
 	return -EINVAL;
 }
 
-int option_error(struct ap_error *error, int option, char **argv)
+int option_error(struct ap_error *error, int option, char **argv, const struct option *known)
 {
-	ap_error_what(error, AP_EXIT_USAGE,
-		option == ':' ? "%s needs a value" : "unknown option: %s", argv[optind - 1]);
+	const struct option *named = known;
+
+	while (named->name && named->val != optopt)
+		named++;
+	/* getopt_long() stays at a group of letters until its last one. */
+	if (option == ':')
+		ap_error_what(error, AP_EXIT_USAGE, "%s needs a value", argv[optind - 1]);
+	else if (optopt && named->name)
+		ap_error_what(error, AP_EXIT_USAGE, "--%s takes no value", named->name);
+	else if (optopt)
+		ap_error_what(error, AP_EXIT_USAGE, "unknown option: -%c", optopt);
+	else
+		ap_error_what(error, AP_EXIT_USAGE, "unknown option: %s", argv[optind - 1]);
 	ap_error_hint(error, "allocprof %s --help", argv[0]);
 	return -EINVAL;
 }

@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +83,7 @@ static int options_parse(struct view_options *options, int argc, char **argv,
 	while (!err &&
 		(option = getopt_long(argc, argv, ":n:h" OUTPUT_OPTIONS_SHORT, known, NULL)) >= 0) {
 		if (option == '?' || option == ':')
-			return option_error(error, option, argv);
+			return option_error(error, option, argv, known);
 		err = option_take(options, option, optarg, error);
 	}
 	if (err || options->help)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -125,7 +124,7 @@ int cmd_run(int argc, char **argv)
 	int err;
 
 	recording_init(&recording, &options);
-	err = recording_options_parse(&options, argc, argv, &error);
+	err = recording_options_parse(&options, true, argc, argv, &error);
 	if (!err && options.help) {
 		printf("%s\n%s%s", usage, recording_options_help, output_options_help);
 		recording_options_clear(&options);

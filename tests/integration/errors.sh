@@ -36,6 +36,9 @@ fails 2 "attach takes one process" "$allocprof" attach 1 2
 fails 2 "not a process number: 'redis'" "$allocprof" attach redis
 fails 2 "not a process number: '0'" "$allocprof" attach 0
 fails 2 "unknown option: --frobnicate" "$allocprof" attach --frobnicate 1
+fails 2 "unknown option: -z" "$allocprof" attach -q -vz 1
+fails 2 "unknown option: -z" "$allocprof" attach 1 -z
+fails 2 "--quiet takes no value" "$allocprof" attach --quiet=yes 1
 fails 2 "--duration needs a value" "$allocprof" attach --duration
 fails 2 "bad value for --duration: '5 parsecs'" "$allocprof" attach --duration '5 parsecs' 1
 fails 2 "bad value for --period: '0'" "$allocprof" attach --period 0 1
@@ -78,8 +81,8 @@ fails 3 "no permission to profile: missing CAP_BPF" nobody "$tmp/allocprof" atta
 no_btf() { unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$@"; }
 fails 9 "this kernel does not describe its types \(BTF\)" no_btf "$allocprof" attach "$pid"
 
-# Nothing sampled; no output is left then.
-fails 6 "no samples in" "$allocprof" attach --quiet --duration 100ms -o none.html "$pid"
+# Nothing sampled; no output is left then. Options may stand behind the process.
+fails 6 "no samples in" "$allocprof" attach "$pid" --quiet --duration 100ms -o none.html
 [ ! -e none.html ] || fail "an output without samples"
 
 # A full disk: the other outputs are written all the same.

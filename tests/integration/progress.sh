@@ -23,7 +23,7 @@ wait_until has "$tmp/prober.out" "^done 2"
 detach || fail "attach ended with $?"
 ! grep -q $'[\r\033]' "$tmp/file.err" || fail "control characters in a file"
 
-"$allocprof" attach --quiet --duration 1s -o "$tmp/a.folded" "$pid" 2>"$tmp/quiet.err" &
+"$allocprof" attach "$pid" --quiet --duration 1s -o "$tmp/a.folded" 2>"$tmp/quiet.err" &
 loader=$!
 started+=("$loader")
 wait_until semaphores_are "$pid" "1 1"
