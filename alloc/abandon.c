@@ -46,10 +46,7 @@ static void adopt(struct ap_heap *heap, struct ap_span *span)
 	span->state = SPAN_QUEUED;
 	heap->spans++;
 	__atomic_store_n(&span->heap, heap, __ATOMIC_RELEASE);
-	__atomic_store_n(&span->owner,
-		heap->owner | (span->sampled ? OWNER_SAMPLED : 0) |
-			(span->kind == SPAN_MEDIUM ? OWNER_MEDIUM : 0),
-		__ATOMIC_RELAXED);
+	__atomic_store_n(&span->owner, heap->owner | span_flags(span), __ATOMIC_RELAXED);
 }
 
 struct ap_span *ap_adopt_class(struct ap_heap *heap, unsigned class)

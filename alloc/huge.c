@@ -9,6 +9,8 @@
 #include "os.h"
 #include "region.h"
 #include "sample.h"
+#include "secure.h"
+#include "span.h"
 
 #define BUCKETS 256
 
@@ -134,7 +136,7 @@ static void *huge_alloc(size_t size, size_t align, size_t requested)
 
 void *ap_large_alloc(size_t size, size_t align, size_t requested, bool *zero)
 {
-	size_t count = (size + SLICE_SIZE - 1) >> SLICE_SHIFT, i;
+	size_t count, i;
 	struct ap_span *span;
 	bool fresh;
 	uint64_t period;
@@ -142,6 +144,7 @@ void *ap_large_alloc(size_t size, size_t align, size_t requested, bool *zero)
 
 	if (size > PTRDIFF_MAX || align > PTRDIFF_MAX)
 		return NULL;
+	count = (size + (ap_secret ? PAGE_SIZE : 0) + SLICE_SIZE - 1) >> SLICE_SHIFT;
 	if (count == 0)
 		count = 1;
 	if (count > RUN_MAX || align > RUN_MAX << SLICE_SHIFT) {
@@ -162,6 +165,8 @@ void *ap_large_alloc(size_t size, size_t align, size_t requested, bool *zero)
 	span->block_size = page_up(size ? size : 1);
 	span->kind = SPAN_LARGE;
 	span->slices = count;
+	if (unlikely(ap_secret))
+		ap_secure_guard(span);
 	period = ap_sample_trial(ap_heap, span->block_size);
 	span->sampled = period != 0;
 	if (period)
@@ -178,6 +183,8 @@ void ap_large_free(struct ap_span *span, void *pointer)
 			span->block_size);
 	if (span->sampled)
 		ap_sample_freed(pointer);
+	if (unlikely(ap_secret) && !ap_secure_unguard(span))
+		return;
 	for (size_t i = 0; i < count; i++)
 		span[i].kind = SPAN_NONE;
 	ap_slices_give(span, count);
@@ -232,7 +239,7 @@ void *ap_large_resize(struct ap_span *span, void *pointer, size_t size)
 {
 	size_t count = (size + SLICE_SIZE - 1) >> SLICE_SHIFT;
 
-	if (size > PTRDIFF_MAX || pointer != span_start(span) || count > span->slices)
+	if (size > PTRDIFF_MAX || pointer != span_start(span) || count > span->slices || ap_secret)
 		return NULL;
 	if (span->sampled)
 		ap_sample_freed(pointer);

@@ -37,7 +37,7 @@ static size_t list_length(const struct ap_span *span)
 	const struct ap_block *block = span->free;
 	size_t count = 0;
 
-	for (; block != &span->sentinel && count < span->capacity; block = block->next)
+	for (; block != &span->sentinel && count < span->capacity; block = block_next(block))
 		count++;
 	return count;
 }

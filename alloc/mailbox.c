@@ -2,14 +2,15 @@
 #include "mailbox.h"
 
 #include "abandon.h"
+#include "span.h"
 
 void ap_remote_free(struct ap_span *span, struct ap_block *block, bool sure)
 {
 	uintptr_t old = __atomic_load_n(&span->remote, __ATOMIC_RELAXED);
 
-	block->key = sure ? (uintptr_t)span : ~(uintptr_t)span;
+	block->key = sure ? span_key(span) : ~span_key(span);
 	do
-		block->next = (struct ap_block *)(old & ~REMOTE_MAILED);
+		block_set_next(block, (struct ap_block *)(old & ~REMOTE_MAILED));
 	while (!__atomic_compare_exchange_n(&span->remote, &old, (uintptr_t)block | REMOTE_MAILED,
 		true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
 	/* Whoever took the span out of a mailbox has read mail_next before it cleared the mark. */

@@ -74,6 +74,15 @@ bool ap_os_purge(void *address, size_t size)
 	return status == 0;
 }
 
+bool ap_os_guard(void *address, size_t size, bool on)
+{
+	int saved = errno;
+	int status = mprotect(address, size, on ? PROT_NONE : PROT_READ | PROT_WRITE);
+
+	errno = saved;
+	return status == 0;
+}
+
 void ap_os_huge(void *address, size_t size)
 {
 	int saved = errno;

@@ -25,6 +25,9 @@ void ap_os_unmap(void *address, size_t size);
 /* Gives the memory back and keeps the addresses; it reads as zeroes afterwards. False: refused. */
 bool ap_os_purge(void *address, size_t size);
 
+/* Makes pages fault at every access, or usable again. False: refused, they are as they were. */
+bool ap_os_guard(void *address, size_t size, bool on);
+
 /* Asks for huge pages, where the administrator leaves that to us. Only a wish. */
 void ap_os_huge(void *address, size_t size);
 

@@ -231,12 +231,12 @@ static bool span_expose(struct ap_heap *heap, struct ap_span *span, uint32_t att
 		return true;
 	span->free = last = span->local_free;
 	for (uint32_t i = 1; i < exposed; i++) {
-		if (unlikely(last->key != (uintptr_t)span))
+		if (unlikely(last->key != span_key(span)))
 			ap_fatal("free block was written to:", last, span->block_size);
-		last = last->next;
+		last = block_next(last);
 	}
-	span->local_free = last->next;
-	last->next = &span->sentinel;
+	span->local_free = block_next(last);
+	block_set_next(last, &span->sentinel);
 	span->until += exposed;
 	return true;
 }
@@ -301,13 +301,13 @@ void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t size)
 		if (!span_expose(heap, span, attach))
 			span_fill(heap, span);
 	}
-	if (heap->entry[class_last_entry(class)] != span)
+	if (heap->entry[class_last_entry(class)] != span && likely(!ap_secret))
 		entries_set(heap, class, span);
 	block = span->free;
-	if (unlikely(block->key != (uintptr_t)span))
+	if (unlikely(block->key != span_key(span)))
 		ap_fatal("free block was written to:", block, span->block_size);
 	block->key = 0;
-	span->free = block->next;
+	span->free = block_next(block);
 	return block;
 }
 
@@ -368,8 +368,8 @@ void ap_span_free(struct ap_span *span, void *pointer)
 			ap_span_check(span, pointer);
 		queue_push_last(span->sampled ? &heap->sampled : &heap->queue[span->class], span);
 	}
-	block->key = (uintptr_t)span;
-	block->next = span->local_free;
+	block->key = span_key(span);
+	block_set_next(block, span->local_free);
 	span->local_free = block;
 	if (--span->until == 0)
 		ap_span_event(span);

@@ -3,6 +3,7 @@
 
 #include "message.h"
 #include "region.h"
+#include "secure.h"
 
 struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 {
@@ -31,9 +32,9 @@ struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 	span->prev = span->next = NULL;
 	__atomic_store_n(&span->remote, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&span->heap, heap, __ATOMIC_RELAXED);
-	__atomic_store_n(&span->owner,
-		heap->owner | (sampled ? OWNER_SAMPLED : 0) | (slices > 1 ? OWNER_MEDIUM : 0),
-		__ATOMIC_RELEASE);
+	if (unlikely(ap_secret))
+		ap_secure_guard(span);
+	__atomic_store_n(&span->owner, heap->owner | span_flags(span), __ATOMIC_RELEASE);
 	heap->spans++;
 	return span;
 }
@@ -43,6 +44,8 @@ void ap_span_release(struct ap_span *span)
 	size_t slices = span->slices;
 
 	__atomic_store_n(&span->owner, 0, __ATOMIC_RELAXED);
+	if (unlikely(ap_secret) && !ap_secure_unguard(span))
+		return;
 	for (size_t i = 0; i < slices; i++)
 		span[i].kind = SPAN_NONE;
 	ap_slices_give(span, slices);
@@ -66,6 +69,8 @@ bool ap_span_carve(struct ap_span *span, bool one)
 		count = 1;
 	if (count > left)
 		count = left;
+	if (unlikely(ap_secret))
+		return ap_secure_carve(span, count);
 	block = (struct ap_block *)(span_start(span) + (size_t)span->carved * size);
 	__atomic_store_n(&span->carved, span->carved + count, __ATOMIC_RELAXED);
 	next = span->local_free;
@@ -86,7 +91,7 @@ static bool list_has(const struct ap_span *span, const struct ap_block *list, co
 {
 	uint32_t steps = span->capacity;
 
-	for (; list && list != &span->sentinel && steps > 0; list = list->next, steps--)
+	for (; list && list != &span->sentinel && steps > 0; list = block_next(list), steps--)
 		if (list == pointer)
 			return true;
 	return false;
@@ -110,20 +115,20 @@ static uint32_t local_free_prepend(struct ap_span *span, struct ap_block *list)
 
 	for (;; count++) {
 		/* Freed by another thread when it seemed to be free: now it can be told. */
-		if (unlikely(last->key == ~(uintptr_t)span)) {
+		if (unlikely(last->key == ~span_key(span))) {
 			if (block_is_free(span, last))
 				ap_fatal("double free of", last, span->block_size);
-			last->key = (uintptr_t)span;
+			last->key = span_key(span);
 		}
-		if (unlikely(last->key != (uintptr_t)span))
+		if (unlikely(last->key != span_key(span)))
 			ap_fatal("free block was written to:", last, span->block_size);
 		if (unlikely(count > span->carved))
 			ap_fatal("double free of", last, span->block_size);
-		if (!last->next)
+		if (!block_next(last))
 			break;
-		last = last->next;
+		last = block_next(last);
 	}
-	last->next = span->local_free;
+	block_set_next(last, span->local_free);
 	span->local_free = list;
 	return count;
 }
@@ -148,9 +153,9 @@ void ap_span_conceal(struct ap_span *span)
 
 	if (!span_has_free(span))
 		return;
-	for (count = 1; last->next != &span->sentinel; count++)
-		last = last->next;
-	last->next = span->local_free;
+	for (count = 1; block_next(last) != &span->sentinel; count++)
+		last = block_next(last);
+	block_set_next(last, span->local_free);
 	span->local_free = span->free;
 	span->free = &span->sentinel;
 	span->until -= count;
@@ -160,9 +165,9 @@ struct ap_block *ap_span_take(struct ap_span *span)
 {
 	struct ap_block *block = span->local_free;
 
-	if (unlikely(block->key != (uintptr_t)span))
+	if (unlikely(block->key != span_key(span)))
 		ap_fatal("free block was written to:", block, span->block_size);
-	span->local_free = block->next;
+	span->local_free = block_next(block);
 	block->key = 0;
 	span->until++;
 	return block;
@@ -176,7 +181,7 @@ bool ap_span_check(struct ap_span *span, void *pointer)
 
 	if (unlikely(!start || offset >= __atomic_load_n(&span->carved, __ATOMIC_RELAXED) * size))
 		ap_fatal("free of a pointer that is not the start of a block:", pointer, size);
-	if (likely(block->key != (uintptr_t)span))
+	if (likely(block->key != span_key(span)))
 		return true;
 	/*
 	 * The key is there: free already, unless the program has copied uninitialized memory to

@@ -36,6 +36,35 @@ struct ap_block *ap_span_take(struct ap_span *span);
  */
 bool ap_span_check(struct ap_span *span, void *pointer);
 
+/*
+ * ALLOCPROF_SECURE: 0, or a random odd number by which the lists are encoded. The fast path knows
+ * nothing of it: in this mode it has no entries, and frees leave it by a flag in the owner word.
+ */
+extern uintptr_t ap_secret __attribute__((visibility("hidden")));
+
+static inline uintptr_t span_key(const struct ap_span *span)
+{
+	return (uintptr_t)span ^ ap_secret;
+}
+
+/* The link of a free block. */
+static inline struct ap_block *block_next(const struct ap_block *block)
+{
+	return (struct ap_block *)((uintptr_t)block->next ^ (uintptr_t)block * ap_secret);
+}
+
+static inline void block_set_next(struct ap_block *block, struct ap_block *next)
+{
+	block->next = (struct ap_block *)((uintptr_t)next ^ (uintptr_t)block * ap_secret);
+}
+
+/* What the owner word of a span is, apart from the thread. */
+static inline uintptr_t span_flags(const struct ap_span *span)
+{
+	return (span->sampled ? OWNER_SAMPLED : 0) |
+	       (span->kind == SPAN_MEDIUM ? OWNER_MEDIUM : 0) | (ap_secret ? OWNER_SECURE : 0);
+}
+
 static inline bool span_has_free(const struct ap_span *span)
 {
 	return span->free != &span->sentinel;

@@ -74,6 +74,7 @@ enum ap_span_state {
 /* Flags in the low bits of ap_span.owner: any of them sends free to its slow path. */
 #define OWNER_SAMPLED ((uintptr_t)1) /* holds sampled blocks only */
 #define OWNER_MEDIUM  ((uintptr_t)2) /* a SPAN_MEDIUM: a block's offset has more than 16 bits */
+#define OWNER_SECURE  ((uintptr_t)4) /* ALLOCPROF_SECURE */
 #define OWNER_FLAGS   ((uintptr_t)63)
 
 /* In the place of the thread pointer: a thread that a fork has left behind. */

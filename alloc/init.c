@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* What the library does when it is loaded, and when its process forks. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abandon.h"
+#include "heap.h"
+#include "huge.h"
+#include "message.h"
+#include "meta.h"
+#include "region.h"
+#include "sample.h"
+#include "secure.h"
+
+/*
+ * Fork. All locks are taken, from the outermost in; so the child finds every shared structure
+ * whole. The other threads' heaps stay as they are for ever, since their threads may have been
+ * anywhere: what the child frees of their blocks goes to mailboxes that nobody empties. Their names
+ * are taken off their spans, because the child's new threads will get the same: libc gives them the
+ * stacks of those that are no more, and the thread pointers with them.
+ */
+static void fork_prepare(void)
+{
+	ap_sample_lock();
+	ap_heap_lock();
+	ap_abandon_lock();
+	ap_huge_lock();
+	ap_region_lock();
+	ap_meta_lock();
+}
+
+static void fork_done(void)
+{
+	ap_meta_unlock();
+	ap_region_unlock();
+	ap_huge_unlock();
+	ap_abandon_unlock();
+	ap_heap_unlock();
+	ap_sample_unlock();
+}
+
+static void spans_disown(void)
+{
+	uintptr_t self = thread_pointer();
+
+	if (!ap_heaps || (ap_heaps == ap_heap && !ap_heap->next))
+		return; /* there never was another thread */
+	for (size_t slice = ap_region.first; slice < ap_limit; slice++) {
+		struct ap_span *span = &ap_spans[slice];
+		uintptr_t owner = span->owner & ~OWNER_FLAGS;
+
+		if (owner != 0 && owner != self)
+			span->owner = OWNER_GONE | (span->owner & OWNER_FLAGS);
+	}
+}
+
+static void fork_child(void)
+{
+	spans_disown();
+	fork_done();
+	ap_sample_forked(ap_heap);
+}
+
+static bool option_is_on(const char *name)
+{
+	const char *value = secure_getenv(name);
+
+	return value && *value && strcmp(value, "0");
+}
+
+/*
+ * malloc needs none of this: it has been called before, by the dynamic linker and by constructors
+ * of other libraries.
+ */
+__attribute__((constructor)) static void library_start(void)
+{
+	pthread_atfork(fork_prepare, fork_done, fork_child);
+	if (option_is_on("ALLOCPROF_SECURE") && !ap_secure_start()) {
+		struct ap_line line = {0};
+
+		ap_line_text(&line, "allocprof: ALLOCPROF_SECURE ignored: threads run already");
+		ap_line_write(&line, STDERR_FILENO);
+	}
+}
