@@ -39,7 +39,7 @@ void *ap_malloc_aligned(size_t align, size_t size)
 	if (align <= 16)
 		return malloc(size);
 	if (size <= MEDIUM_MAX && align <= MEDIUM_MAX)
-		block = ap_malloc_class(aligned_class_size(align, size), size);
+		block = ap_malloc_class(aligned_class_size(align, size), align, size);
 	else
 		block = ap_large_alloc(size, align, size, NULL);
 	if (unlikely(!block))

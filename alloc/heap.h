@@ -57,8 +57,11 @@ extern struct ap_heap *ap_heaps;
 /* Gives the thread a heap. NULL: no memory, or the thread is past its destructor. */
 struct ap_heap *ap_heap_start(void);
 
-/* A block of a class from a heap's queues; the slow path behind an entry that has run dry. */
-void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t size);
+/*
+ * A block of a class from a heap's queues; the slow path behind an entry that has run dry. The
+ * request was for `size` bytes; the class's blocks are aligned to `align`.
+ */
+void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t align, size_t size);
 
 /*
  * What the fast path of free leaves to do when `until` has reached 0: enough blocks of a full span

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "guard.h"
 #include "heap.h"
 #include "message.h"
 #include "meta.h"
@@ -136,7 +137,7 @@ static void *huge_alloc(size_t size, size_t align, size_t requested)
 
 void *ap_large_alloc(size_t size, size_t align, size_t requested, bool *zero)
 {
-	size_t count, i;
+	size_t count, block_size, i;
 	struct ap_span *span;
 	bool fresh;
 	uint64_t period;
@@ -152,6 +153,14 @@ void *ap_large_alloc(size_t size, size_t align, size_t requested, bool *zero)
 			*zero = true;
 		return huge_alloc(size ? size : 1, align, requested);
 	}
+	block_size = page_up(size ? size : 1);
+	period = ap_sample_trial(ap_heap, block_size);
+	start = unlikely(period) ? ap_guard_alloc(size, align) : NULL;
+	if (unlikely(start)) {
+		if (zero)
+			*zero = false;
+		goto report;
+	}
 	span = ap_slices_take(count, align > SLICE_SIZE ? align >> SLICE_SHIFT : 1, &fresh);
 	if (!span)
 		return NULL;
@@ -162,15 +171,15 @@ void *ap_large_alloc(size_t size, size_t align, size_t requested, bool *zero)
 		span[i].kind = SPAN_TAIL;
 	}
 	start = span_start(span);
-	span->block_size = page_up(size ? size : 1);
+	span->block_size = block_size;
 	span->kind = SPAN_LARGE;
 	span->slices = count;
+	span->sampled = period != 0;
 	if (unlikely(ap_secret))
 		ap_secure_guard(span);
-	period = ap_sample_trial(ap_heap, span->block_size);
-	span->sampled = period != 0;
+report:
 	if (period)
-		ap_sample_allocated(start, requested, span->block_size, period);
+		ap_sample_allocated(start, requested, block_size, period);
 	return start;
 }
 

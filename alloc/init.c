@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "abandon.h"
+#include "guard.h"
 #include "heap.h"
 #include "huge.h"
 #include "message.h"
@@ -27,6 +28,7 @@ static void fork_prepare(void)
 	ap_sample_lock();
 	ap_heap_lock();
 	ap_abandon_lock();
+	ap_guard_lock();
 	ap_huge_lock();
 	ap_region_lock();
 	ap_meta_lock();
@@ -37,6 +39,7 @@ static void fork_done(void)
 	ap_meta_unlock();
 	ap_region_unlock();
 	ap_huge_unlock();
+	ap_guard_unlock();
 	ap_abandon_unlock();
 	ap_heap_unlock();
 	ap_sample_unlock();
@@ -78,6 +81,8 @@ static bool option_is_on(const char *name)
 __attribute__((constructor)) static void library_start(void)
 {
 	pthread_atfork(fork_prepare, fork_done, fork_child);
+	if (option_is_on("ALLOCPROF_GUARD"))
+		allocprof_guard = 1;
 	if (option_is_on("ALLOCPROF_SECURE") && !ap_secure_start()) {
 		struct ap_line line = {0};
 

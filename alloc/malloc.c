@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "guard.h"
 #include "huge.h"
 #include "message.h"
 #include "sample.h"
@@ -53,6 +54,8 @@ void ap_free_slow(void *pointer)
 			ap_fatal("free of a pointer that malloc never returned:", pointer, 0);
 	} else if (span->kind == SPAN_LARGE) {
 		ap_large_free(span, pointer);
+	} else if (span->kind == SPAN_GUARDED) {
+		ap_guard_free(span, pointer);
 	} else {
 		ap_span_free(span, pointer);
 	}
@@ -150,7 +153,7 @@ exported void *realloc(void *pointer, size_t size)
 		if (size > MEDIUM_MAX && size >= old_size / 2 &&
 			(block = ap_large_resize(span, pointer, size)))
 			return block;
-	} else {
+	} else if (span->kind != SPAN_GUARDED) {
 		ap_span_check(span, pointer);
 		if (block_can_stay(span, size))
 			return pointer;

@@ -264,7 +264,7 @@ static struct ap_span *queue_extend(struct ap_heap *heap, unsigned class)
 	return span;
 }
 
-void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t size)
+void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t align, size_t size)
 {
 	struct ap_queue *queue = &heap->queue[class];
 	uint32_t attach = 0;
@@ -290,7 +290,7 @@ void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t size)
 			if (span_has_free(span) && span->charged != attach)
 				ap_span_conceal(span);
 			if (!span_has_free(span) && span->due == attach) {
-				void *sample = ap_sample_take(heap, span, size);
+				void *sample = ap_sample_take(heap, span, align, size);
 
 				if (sample)
 					return sample;
@@ -311,7 +311,7 @@ void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t size)
 	return block;
 }
 
-void *ap_malloc_class(size_t size, size_t requested)
+void *ap_malloc_class(size_t size, size_t align, size_t requested)
 {
 	struct ap_heap *heap = ap_heap;
 
@@ -319,8 +319,8 @@ void *ap_malloc_class(size_t size, size_t requested)
 		heap = ap_heap_start();
 	/* A thread past its destructor has no heap, and makes none that nobody would clean up. */
 	if (unlikely(!heap) || size > MEDIUM_MAX)
-		return ap_large_alloc(size, 1, requested, NULL);
-	return ap_heap_alloc(heap, class_of(size + !size), requested);
+		return ap_large_alloc(size, align, requested, NULL);
+	return ap_heap_alloc(heap, class_of(size + !size), align, requested);
 }
 
 void *ap_malloc_slow(size_t size, struct ap_span *span)
@@ -344,7 +344,7 @@ void *ap_malloc_slow(size_t size, struct ap_span *span)
 			return span_pop(span);
 		}
 	}
-	block = ap_malloc_class(size, size);
+	block = ap_malloc_class(size, 16, size);
 	if (unlikely(!block))
 		errno = ENOMEM;
 	return block;

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "exponential.h"
+#include "guard.h"
 #include "os.h"
 #include "span.h"
 
@@ -128,10 +129,12 @@ static struct ap_block *sampled_block(struct ap_heap *heap, unsigned class)
 	return ap_span_take(span);
 }
 
-void *ap_sample_take(struct ap_heap *heap, struct ap_span *span, size_t size)
+void *ap_sample_take(struct ap_heap *heap, struct ap_span *span, size_t align, size_t size)
 {
-	struct ap_block *block = sampled_block(heap, span->class);
+	void *block = ap_guard_alloc(size, align);
 
+	if (likely(!block))
+		block = sampled_block(heap, span->class);
 	span->due = 0;
 	if (block)
 		ap_sample_allocated(block, size, span->block_size, span->period);
@@ -196,7 +199,7 @@ uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t c
 {
 	return count;
 }
-void *ap_sample_take(struct ap_heap *heap, struct ap_span *span, size_t size)
+void *ap_sample_take(struct ap_heap *heap, struct ap_span *span, size_t align, size_t size)
 {
 	return NULL;
 }

@@ -69,9 +69,11 @@ uint32_t ap_sample_enter(struct ap_heap *heap);
  */
 uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t count);
 
-/* Takes the sample that the span is due: a block for a request of `size`, reported. NULL: no
- * memory. */
-void *ap_sample_take(struct ap_heap *heap, struct ap_span *span, size_t size);
+/*
+ * Takes the sample that the span is due: a block for a request of `size`, aligned to `align`,
+ * reported. NULL: no memory.
+ */
+void *ap_sample_take(struct ap_heap *heap, struct ap_span *span, size_t align, size_t size);
 
 /*
  * The trial of a single allocation of `block` bytes that goes through no list. Returns 0, or the

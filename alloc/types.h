@@ -61,7 +61,8 @@ enum ap_span_kind {
 	SPAN_TAIL,   /* not the first slice of its span */
 	SPAN_SMALL,  /* one slice of blocks */
 	SPAN_MEDIUM, /* several slices of blocks */
-	SPAN_LARGE   /* one block */
+	SPAN_LARGE,  /* one block */
+	SPAN_GUARDED /* one sampled block against a page that faults: guard.h */
 };
 
 enum ap_span_state {
@@ -83,6 +84,12 @@ enum ap_span_state {
 /* In ap_span.remote, beside the list: the span stands in a mailbox, or is about to. */
 #define REMOTE_MAILED ((uintptr_t)1)
 
+/* What the header of a SPAN_GUARDED has in place of lists. */
+struct ap_guard {
+	char *block;
+	uint64_t allocated, freed; /* ap_os_now(); 0: not freed */
+};
+
 /*
  * A span's header, at its place in the region's table: two cache lines for each slice. Only the
  * owner's thread reads or writes the first, which changes with every malloc and free. The second
@@ -90,9 +97,15 @@ enum ap_span_state {
  * blocks of a busy one does not take the busy line away from it.
  */
 struct ap_span {
-	struct ap_block *free;	     /* ends in &sentinel, never NULL */
-	struct ap_block *local_free; /* ends in &sentinel */
-	struct ap_block sentinel;    /* its key is never right, so that malloc needs no NULL test */
+	union {
+		struct {
+			struct ap_block *free;	     /* ends in &sentinel, never NULL */
+			struct ap_block *local_free; /* ends in &sentinel */
+			/* Its key is never right, so that malloc needs no test for NULL. */
+			struct ap_block sentinel;
+		};
+		struct ap_guard guard;
+	};
 	struct ap_span *prev, *next; /* in a queue or list */
 	uint32_t until;		     /* blocks that are out (allocated or exposed), less `floor` */
 	uint32_t charged;	     /* the attach in which `free` was charged: sample.h */
