@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profile.h"
+#include "short_name.h"
 
 /* Functions that a program calls for memory, by their whole name. */
 static const char *const entry_names[] = {
@@ -153,17 +154,44 @@ uint32_t ap_allocator_frames(
 	return hidden;
 }
 
+/*
+ * Whether it is a program's own malloc, by its name: xmalloc(), zmalloc_usable(), g_strdup(),
+ * PyMem_Malloc(). But preallocate() does something, and so does reallocate().
+ */
+static bool is_wrapper(const char *name)
+{
+	static const char *const words[] = {"malloc", "calloc", "realloc", "strdup", "strndup"};
+	char text[128];
+	const char *last, *found;
+
+	ap_short_name(text, sizeof(text), name);
+	last = strrchr(text, ':');
+	last = last ? last + 1 : text;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		found = strcasestr(last, words[i]);
+		if (found && strncmp(found + strlen(words[i]), "at", 2))
+			return true;
+	}
+	return false;
+}
+
 uint32_t ap_site_frame(
 	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count)
 {
+	uint32_t wrapper = count;
+
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ap_location *location = &profile->locations[frame[i].location];
+		const char *name = profile->functions[frame[i].function].name;
 
-		if (!is_standard(profile->functions[frame[i].function].name) &&
-			!ap_location_is_reserved(profile, location))
+		if (is_standard(name) || ap_location_is_reserved(profile, location))
+			continue;
+		if (!is_wrapper(name))
 			return i;
+		if (wrapper == count)
+			wrapper = i;
 	}
-	return 0;
+	return wrapper < count ? wrapper : 0;
 }
 
 /* Go's syntax. pprof matches names without their arguments: `operator new` for `operator new(`. */

@@ -14,7 +14,8 @@ uint32_t ap_allocator_frames(
 
 /*
  * The index of the frame that a table names as the site: the innermost that is not of the
- * language's standard library, whose push_back() says nothing; the first when all are.
+ * language's standard library, whose push_back() says nothing, nor the program's own malloc. When
+ * there is none, the innermost such malloc, or the first frame.
  */
 uint32_t ap_site_frame(
 	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count);

@@ -108,6 +108,9 @@ static int profile_make(struct recording *recording, const struct ap_snapshot *s
 		ap_profile_free(profile);
 		return err;
 	}
+	if (!profile->total[profile->default_value])
+		profile->default_value =
+			recording->options->out.objects ? AP_ALLOC_OBJECTS : AP_ALLOC_SPACE;
 	*ret = profile;
 	return 0;
 }
@@ -151,6 +154,24 @@ static int default_outputs_write(
 		err = err ? err : failed;
 	}
 	return err;
+}
+
+/*
+ * The closing table. Where all that was sampled has been freed, who allocated it is what is left
+ * to see, and the outputs that can show both begin with it.
+ */
+static void table_print(const struct output_options *options, const struct ap_profile *profile)
+{
+	struct ap_format_options format = options->format;
+
+	if (!profile->total[format.value]) {
+		format.value = profile->default_value;
+		fputs("note: live 0 B, all that was sampled has been freed; this was allocated",
+			stderr);
+		fputs(options->count ? ", as outputs have it with --show allocated\n" : "\n",
+			stderr);
+	}
+	ap_format_text_write(stderr, profile, &format);
 }
 
 static void no_samples(const struct recording *recording, const struct ap_snapshot *snapshot,
@@ -205,11 +226,7 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	if (err)
 		goto fail;
 	if (!recording->options->out.quiet)
-		ap_format_text_write(stderr, profile, &recording->options->out.format);
-	if (!recording->options->out.quiet && !profile->total[recording->options->out.format.value])
-		fputs("note: nothing of what was sampled is live any more; "
-		      "see what was allocated with --show allocated\n",
-			stderr);
+		table_print(&recording->options->out, profile);
 	losses_warn(recording, &snapshot, &faults);
 	if (recording->options->out.count)
 		err = outputs_write(&recording->options->out, profile, NULL, error);

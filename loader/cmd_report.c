@@ -135,7 +135,7 @@ static int value_choose(
 		options->out.format.value = profile->default_value;
 		return 0;
 	}
-	if (strcmp(profile->type[value].type, ap_value_names[value]) == 0)
+	if (ap_profile_has(profile, value))
 		return 0;
 	ap_error_what(error, AP_EXIT_USAGE, "the profile does not say what is %s in %s",
 		options->out.allocated ? "allocated" : "live",
@@ -209,7 +209,7 @@ static void base_scale(struct ap_profile *base, const struct ap_profile *profile
 		return;
 	factor = (double)profile->info.duration_ns / (double)base->info.duration_ns;
 	for (int value = AP_ALLOC_OBJECTS; value <= AP_ALLOC_SPACE; value++)
-		if (strcmp(base->type[value].type, ap_value_names[value]) == 0)
+		if (ap_profile_has(base, value))
 			ap_profile_scale(base, value, factor);
 	if (!options->out.quiet && options->out.format.value <= AP_ALLOC_SPACE)
 		fprintf(stderr, "note: the base lasted %.1f s, the other %.1f s: scaled by %.3f\n",

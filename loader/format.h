@@ -75,7 +75,8 @@ ap_format_write_fn ap_format_folded_write;
  */
 ap_format_write_fn ap_format_text_write;
 
-/* An interactive flame graph in one file. */
+/* An interactive flame graph in one file. Has all values; begins with options->value, or the
+ * profile's default value when that one is nothing. */
 ap_format_write_fn ap_format_html_write;
 
 /* The same picture of one value, without script. */

@@ -212,11 +212,15 @@ static int template_put(const struct page *page)
 int ap_format_html_compare(FILE *out, const struct ap_profile *profile,
 	const struct ap_profile *base, const struct ap_format_options *options)
 {
-	struct page page = {out, profile, base, options, ap_call_tree_new()};
+	struct ap_format_options first = *options;
+	struct page page = {out, profile, base, &first, ap_call_tree_new()};
 	int err;
 
 	if (!page.tree)
 		return -ENOMEM;
+	/* The page has all values: it need not begin with an empty picture. */
+	if (!base && !profile->total[first.value])
+		first.value = profile->default_value;
 	errno = 0;
 	err = ap_call_tree_add(page.tree, profile, 0);
 	if (!err && base)

@@ -9,11 +9,12 @@
 
 #include "allocator.h"
 #include "printable.h"
+#include "short_name.h"
 #include "table.h"
 #include "units.h"
 
 #define NAME_COLUMNS 64
-#define FILE_ROOM    256
+#define TEXT_ROOM    256
 #define VALUE_TEXT   32
 
 struct site {
@@ -125,32 +126,37 @@ static uint32_t stacks_count(
 static void total_write(
 	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
 {
-	static const char *const words[AP_VALUES][2] = {
-		[AP_ALLOC_OBJECTS] = {"allocated", " objects"},
-		[AP_ALLOC_SPACE] = {"allocated", ""},
-		[AP_INUSE_OBJECTS] = {"live", " objects"},
-		[AP_INUSE_SPACE] = {"live", ""},
-	};
 	const struct ap_profile_info *info = &profile->info;
 	const struct ap_value_type *type = &profile->type[options->value];
+	bool is_live = options->value == AP_INUSE_OBJECTS || options->value == AP_INUSE_SPACE;
+	bool is_objects = options->value == AP_ALLOC_OBJECTS || options->value == AP_INUSE_OBJECTS;
+	enum ap_value allocated = is_objects ? AP_ALLOC_OBJECTS : AP_ALLOC_SPACE;
 	uint32_t stacks = stacks_count(profile, options);
 	char what[64], unit[32], value[VALUE_TEXT];
 
 	value_text(value, profile, options, profile->total[options->value]);
-	if (strcmp(type->type, ap_value_names[options->value]) == 0) {
-		fprintf(out, "%s %s%s", words[options->value][0], value, words[options->value][1]);
+	if (ap_profile_has(profile, options->value)) {
+		fprintf(out, "%s %s", is_live ? "live" : "allocated", value);
+		if (is_live && !options->difference && ap_profile_has(profile, allocated))
+			fprintf(out, " of %s%s allocated",
+				value_text(value, profile, options, profile->total[allocated]),
+				is_objects ? " objects" : "");
+		else if (is_objects)
+			fputs(" objects", out);
 	} else {
 		ap_printable(what, sizeof(what), type->type);
 		ap_printable(unit, sizeof(unit), type->unit);
 		fprintf(out, "%s %s %s", what, value, strcmp(unit, "bytes") ? unit : "");
 	}
 	if (options->difference) {
-		fprintf(out, " since the base, in %" PRIu32 " stacks\n", stacks);
+		fprintf(out, " since the base, in %" PRIu32 " stack%s\n", stacks,
+			stacks == 1 ? "" : "s");
 		return;
 	}
 	if (info->samples)
 		fprintf(out, " in %" PRIu64 " samples", info->samples);
-	fprintf(out, "%s %" PRIu32 " stacks", info->samples ? "," : " in", stacks);
+	fprintf(out, "%s %" PRIu32 " stack%s", info->samples ? "," : " in", stacks,
+		stacks == 1 ? "" : "s");
 	if (info->samples)
 		fprintf(out, "; %.0f%% of samples have a whole stack",
 			100.0 * (double)info->whole_stacks / (double)info->samples);
@@ -165,19 +171,20 @@ static void site_write(FILE *out, const struct ap_profile *profile,
 	const struct ap_function *function =
 		site->function == NO_FUNCTION ? NULL : &profile->functions[site->function];
 	int64_t total = profile->total[options->value];
-	char value[VALUE_TEXT], name[NAME_COLUMNS + 1], file[FILE_ROOM];
+	char value[VALUE_TEXT], name[TEXT_ROOM], shown[NAME_COLUMNS + 1], file[TEXT_ROOM];
 
-	ap_printable(name, sizeof(name), function ? function->name : "[no stack]");
+	ap_short_name(name, sizeof(name), function ? function->name : "[no stack]");
+	ap_printable(shown, sizeof(shown), name);
 	fprintf(out, "  %10s", value_text(value, profile, options, site->value));
 	if (!options->difference)
 		fprintf(out, "  %5.1f%%", total ? 100.0 * (double)site->value / (double)total : 0);
 	if (function && *function->file) {
 		ap_printable(file, sizeof(file), function->file);
-		fprintf(out, "  %-32s  %s", name, file);
+		fprintf(out, "  %-32s  %s", shown, file);
 		if (site->line)
 			fprintf(out, ":%" PRId64, site->line);
 	} else {
-		fprintf(out, "  %s", name);
+		fprintf(out, "  %s", shown);
 	}
 	fputc('\n', out);
 }

@@ -134,6 +134,11 @@ static const char *string_or_empty(struct ap_profile *profile, const char *text)
 	return ap_profile_string(profile, text ? text : "", text ? strlen(text) : 0);
 }
 
+bool ap_profile_has(const struct ap_profile *profile, enum ap_value value)
+{
+	return strcmp(profile->type[value].type, ap_value_names[value]) == 0;
+}
+
 int ap_profile_set(char **field, const char *text)
 {
 	char *copy = valid_copy(text, strlen(text));

@@ -113,6 +113,9 @@ struct ap_profile {
 struct ap_profile *ap_profile_new(void);
 void ap_profile_free(struct ap_profile *profile); /* NULL is fine */
 
+/* Whether it has this value. What other profilers write may have others in its place. */
+bool ap_profile_has(const struct ap_profile *profile, enum ap_value value);
+
 /* Replaces one of info's strings by a copy, made valid UTF-8. */
 int ap_profile_set(char **field, const char *text);
 

@@ -30,7 +30,7 @@ profile new.pb.gz 5003 2003 20
 
 status 0 "$allocprof" report "$tmp/base.pb.gz"
 cat >"$tmp/expected" <<'END'
-live 2.9 KiB in 2 stacks
+live 2.9 KiB of 2.9 KiB allocated in 2 stacks
      2.0 KiB   66.5%  right                             x.c:30
       1009 B   33.5%  left                              x.c:20
 END
@@ -48,7 +48,7 @@ has "$tmp/page.html" '</html>' || fail "no page"
 
 status 0 "$allocprof" diff "$tmp/base.pb.gz" "$tmp/new.pb.gz"
 cat >"$tmp/expected" <<'END'
-live +3.9 KiB since the base, in 1 stacks
+live +3.9 KiB since the base, in 1 stack
     +3.9 KiB  left                              x.c:20
 END
 diff "$tmp/expected" "$tmp/status.out" || fail "the difference"

@@ -328,22 +328,55 @@ static void inlined_functions_are_frames(void **state)
 	expect_frames(profile, &stack, 1, false, "outer");
 }
 
+/* The name of the site of a stack. */
+static const char *site(struct ap_profile *profile, const uint32_t *stack, uint32_t depth)
+{
+	struct ap_shown_frames frames = {0};
+	struct ap_sample sample = {.location = (uint32_t *)stack, .depth = depth};
+	const char *name;
+
+	assert_int_equal(ap_profile_frames(profile, &sample, false, &frames), 0);
+	name = profile->functions[frames.frame[ap_site_frame(profile, frames.frame, frames.count)]
+					  .function]
+		       .name;
+	free(frames.frame);
+	return name;
+}
+
 static void sites_are_not_of_the_standard_library(void **state)
 {
 	struct ap_profile *profile = *state;
 	uint32_t grow = location(profile, -1, 1, "std::vector<int>::_M_realloc_insert()");
 	uint32_t caller = location(profile, -1, 2, "fill");
 	uint32_t cut = (uint32_t)ap_profile_reserved(profile, "[truncated: unreadable]");
-	struct ap_shown_frames frames = {0};
-	struct ap_sample sample = {.location = (uint32_t[]){grow, caller, cut}, .depth = 3};
 
-	assert_int_equal(ap_profile_frames(profile, &sample, false, &frames), 0);
-	assert_int_equal(ap_site_frame(profile, frames.frame, 3), 1);
-	assert_int_equal(ap_site_frame(profile, frames.frame, 1), 0);
-	sample.location[1] = grow;
-	assert_int_equal(ap_profile_frames(profile, &sample, false, &frames), 0);
-	assert_int_equal(ap_site_frame(profile, frames.frame, 3), 0);
-	free(frames.frame);
+	assert_string_equal(site(profile, (uint32_t[]){grow, caller, cut}, 3), "fill");
+	assert_string_equal(site(profile, (uint32_t[]){grow, grow, cut}, 3),
+		"std::vector<int>::_M_realloc_insert()");
+}
+
+static void sites_are_not_ones_own_malloc(void **state)
+{
+	static const char *const wrappers[] = {"xmalloc", "zmalloc_usable", "PyMem_RawRealloc",
+		"g_strdup", "util::my_calloc<int>(unsigned long)"};
+	static const char *const others[] = {
+		"preallocate", "Malloc::Statistics::print()", "CallocationTable", "malice"};
+	struct ap_profile *profile = *state;
+	uint32_t caller = location(profile, -1, 1, "caller");
+	uint32_t cut = (uint32_t)ap_profile_reserved(profile, "[truncated: unreadable]");
+
+	for (size_t i = 0; i < sizeof(wrappers) / sizeof(*wrappers); i++) {
+		uint32_t wrapper = location(profile, -1, 10 + i, wrappers[i]);
+
+		assert_string_equal(
+			site(profile, (uint32_t[]){wrapper, wrapper, caller}, 3), "caller");
+		assert_string_equal(site(profile, (uint32_t[]){wrapper, cut}, 2), wrappers[i]);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		uint32_t other = location(profile, -1, 20 + i, others[i]);
+
+		assert_string_equal(site(profile, (uint32_t[]){other, caller}, 2), others[i]);
+	}
 }
 
 static void names_are_made_printable(void **state)
@@ -390,6 +423,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inlined_functions_are_frames, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			sites_are_not_of_the_standard_library, setup, teardown),
+		cmocka_unit_test_setup_teardown(sites_are_not_ones_own_malloc, setup, teardown),
 		cmocka_unit_test(names_are_made_printable),
 	};
 
