@@ -23,13 +23,13 @@ void *realloc(void *pointer, size_t size);
  * Spans start at multiples of a slice, so a block whose size is a multiple of the alignment is
  * aligned. Every power of two is a class: the search ends.
  */
-static size_t aligned_class_size(size_t align, size_t size)
+static unsigned aligned_class(size_t align, size_t size)
 {
-	unsigned class = class_of(size > align ? size : align);
+	unsigned class = class_of(size > align ? (size + align - 1) & -align : align);
 
-	while (class_size(class) % align)
+	while (class_size(class) & (align - 1))
 		class ++;
-	return class_size(class);
+	return class;
 }
 
 void *ap_malloc_aligned(size_t align, size_t size)
@@ -38,10 +38,16 @@ void *ap_malloc_aligned(size_t align, size_t size)
 
 	if (align <= 16)
 		return malloc(size);
-	if (size <= MEDIUM_MAX && align <= MEDIUM_MAX)
-		block = ap_malloc_class(aligned_class_size(align, size), align, size);
-	else
+	if (size <= MEDIUM_MAX && align <= MEDIUM_MAX) {
+		unsigned class = aligned_class(align, size);
+
+		block = span_pop(heap_entry(class_last_entry(class)));
+		if (likely(block))
+			return block;
+		block = ap_malloc_class(class_size(class), align, size);
+	} else {
 		block = ap_large_alloc(size, align, size, NULL);
+	}
 	if (unlikely(!block))
 		errno = ENOMEM;
 	return block;

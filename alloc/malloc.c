@@ -25,8 +25,8 @@ exported void free(void *pointer)
 	free_fast(pointer);
 }
 
-/* The first slice's header of the span that the pointer is in. Aborts if it is in none. */
-static struct ap_span *span_of(const void *pointer)
+/* The first slice's header of the span that the pointer is in; NULL: it is in none. */
+static inline struct ap_span *span_of(const void *pointer)
 {
 	struct ap_span *span = span_at(pointer);
 
@@ -40,24 +40,16 @@ static struct ap_span *span_of(const void *pointer)
 /* Nothing below changes errno, as free must not: see os.h. */
 void ap_free_slow(void *pointer)
 {
-	struct ap_span *span = span_at(pointer);
+	struct ap_span *span = span_of(pointer);
 
-	if (likely(span && span->kind == SPAN_SMALL)) {
+	if (likely(span && (span->kind == SPAN_SMALL || span->kind == SPAN_MEDIUM))) {
 		ap_span_free(span, pointer);
-		return;
-	}
-	if (!pointer)
-		return;
-	span = span_of(pointer);
-	if (!span) {
-		if (!ap_huge_free(pointer))
-			ap_fatal("free of a pointer that malloc never returned:", pointer, 0);
-	} else if (span->kind == SPAN_LARGE) {
+	} else if (span && span->kind == SPAN_LARGE) {
 		ap_large_free(span, pointer);
-	} else if (span->kind == SPAN_GUARDED) {
+	} else if (span) {
 		ap_guard_free(span, pointer);
-	} else {
-		ap_span_free(span, pointer);
+	} else if (pointer && !ap_huge_free(pointer)) {
+		ap_fatal("free of a pointer that malloc never returned:", pointer, 0);
 	}
 }
 

@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 #ifndef MAP_FIXED_NOREPLACE /* Linux 4.17; older kernels take the address as a hint */
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
@@ -81,6 +84,20 @@ bool ap_os_guard(void *address, size_t size, bool on)
 
 	errno = saved;
 	return status == 0;
+}
+
+void ap_os_populate(void *address, size_t size)
+{
+	static bool missing; /* atomic */
+	uintptr_t start = (uintptr_t)address & -4096UL,
+		  end = ((uintptr_t)address + size + 4095) & -4096UL;
+	int saved = errno;
+
+	if (__atomic_load_n(&missing, __ATOMIC_RELAXED))
+		return;
+	if (madvise((void *)start, end - start, MADV_POPULATE_WRITE) && errno == EINVAL)
+		__atomic_store_n(&missing, true, __ATOMIC_RELAXED);
+	errno = saved;
 }
 
 void ap_os_huge(void *address, size_t size)

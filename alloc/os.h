@@ -28,6 +28,12 @@ bool ap_os_purge(void *address, size_t size);
 /* Makes pages fault at every access, or usable again. False: refused, they are as they were. */
 bool ap_os_guard(void *address, size_t size, bool on);
 
+/*
+ * Puts pages behind the addresses, rounded outward, at once: a fifth of what it costs to fault them
+ * in one after the other. Only a wish: Linux 5.14 has it.
+ */
+void ap_os_populate(void *address, size_t size);
+
 /* Asks for huge pages, where the administrator leaves that to us. Only a wish. */
 void ap_os_huge(void *address, size_t size);
 

@@ -2,14 +2,21 @@
 #include "span.h"
 
 #include "message.h"
+#include "os.h"
 #include "region.h"
 #include "secure.h"
+
+/* For span_has_start() and medium_has_start(). */
+static uint32_t magic_of(size_t divisor)
+{
+	return ((1ULL << 32) + divisor - 1) / divisor;
+}
 
 struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 {
 	size_t slices = class_slices(class), size = class_size(class);
-	bool zero;
-	struct ap_span *span = ap_slices_take(slices, 1, &zero);
+	bool fresh;
+	struct ap_span *span = ap_slices_take(slices, 1, &fresh);
 
 	if (!span)
 		return NULL;
@@ -22,11 +29,12 @@ struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 	span->until = span->floor = span->carved = 0;
 	span->charged = span->due = 0;
 	span->block_size = size;
-	span->magic = ((1ULL << 32) + size - 1) / size;
+	span->magic = magic_of(slices == 1 ? size : size >> GRAIN_SHIFT);
 	span->capacity = (slices << SLICE_SHIFT) / size;
 	span->class = class;
 	span->kind = slices == 1 ? SPAN_SMALL : SPAN_MEDIUM;
 	span->state = SPAN_QUEUED;
+	span->fresh = fresh;
 	span->sampled = sampled;
 	span->slices = slices;
 	span->prev = span->next = NULL;
@@ -72,6 +80,9 @@ bool ap_span_carve(struct ap_span *span, bool one)
 	if (unlikely(ap_secret))
 		return ap_secure_carve(span, count);
 	block = (struct ap_block *)(span_start(span) + (size_t)span->carved * size);
+	/* The keys are about to touch these pages one by one. */
+	if (span->fresh && size < PAGE_SIZE && count * size >= 4 * PAGE_SIZE)
+		ap_os_populate(block, count * size);
 	__atomic_store_n(&span->carved, span->carved + count, __ATOMIC_RELAXED);
 	next = span->local_free;
 	span->local_free = block;
@@ -137,6 +148,9 @@ uint32_t ap_span_collect(struct ap_span *span, bool from_mailbox)
 {
 	uintptr_t old;
 
+	/* An atomic exchange costs more than all the rest, and mostly there is nothing. */
+	if (!from_mailbox && !(__atomic_load_n(&span->remote, __ATOMIC_RELAXED) & ~REMOTE_MAILED))
+		return 0;
 	/* Whoever takes the span out of its mailbox lets the next remote free post it again. */
 	if (from_mailbox)
 		old = __atomic_exchange_n(&span->remote, 0, __ATOMIC_ACQ_REL);
@@ -177,7 +191,8 @@ bool ap_span_check(struct ap_span *span, void *pointer)
 {
 	size_t offset = (char *)pointer - span_start(span), size = span->block_size;
 	struct ap_block *block = pointer;
-	bool start = span->kind == SPAN_SMALL ? span_has_start(span, pointer) : offset % size == 0;
+	bool start = span->kind == SPAN_SMALL ? span_has_start(span, pointer)
+					      : medium_has_start(span, offset);
 
 	if (unlikely(!start || offset >= __atomic_load_n(&span->carved, __ATOMIC_RELAXED) * size))
 		ap_fatal("free of a pointer that is not the start of a block:", pointer, size);

@@ -100,6 +100,16 @@ static inline bool span_has_start(const struct ap_span *span, const void *pointe
 }
 
 /*
+ * The same for an offset into a medium span, in grains, so that it has no more than 16 bits (a span
+ * of blocks of up to 64 KiB has 2^19 bytes).
+ */
+static inline bool medium_has_start(const struct ap_span *span, size_t offset)
+{
+	return offset % (1 << GRAIN_SHIFT) == 0 &&
+	       (uint32_t)(offset >> GRAIN_SHIFT) * span->magic < span->magic;
+}
+
+/*
  * Whether a block may be free already: whether one byte of its key is right. The program has often
  * just written to the first word, a reference count or so, in pieces; to load all of it would wait
  * for those stores (measured: cfrac spent 14% of its time in that load), and a byte does not.
