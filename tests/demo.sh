@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Profiles a live redis-server: starts it with the built allocator preloaded, puts redis-benchmark on
+# it, and only then attaches. The server listens on a free port of the loopback interface and keeps
+# nothing on disk. Leaves two files in $O/demo, and no process, also when interrupted.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+O=${O:-build}
+root=build/root # where .ci/deps unpacks redis
+out=$O/demo
+server='' load=''
+
+cleanup() {
+  [ -z "$load" ] || kill "$load" 2>/dev/null || true
+  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  wait 2>/dev/null || true
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+fail() {
+  echo "demo: $1" >&2
+  [ $# = 1 ] || tail -n 5 "$2" >&2
+  exit 1
+}
+
+# In the background, and gone when this script is, whatever ends it.
+redis() { # PRELOAD PROGRAM ARGUMENTS...
+  exec setpriv --pdeathsig KILL env LD_PRELOAD="$1" \
+    LD_LIBRARY_PATH=$root/usr/lib/"$(uname -m)"-linux-gnu "$root/usr/bin/$2" "${@:3}"
+}
+
+# Whether somebody listens there.
+listens() { # PORT
+  (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+[ "$(id -u)" = 0 ] || fail "needs root, as attaching does"
+[ -x $root/usr/bin/redis-server ] || fail "no redis-server under $root: make demo unpacks one"
+rm -rf "$out"
+mkdir -p "$out"
+
+# A port may be taken between the look and the start: another is tried then.
+for ((try = 0; ; try++)); do
+  [ $try -lt 20 ] || fail "found no free port, or redis-server does not start" "$out/server.log"
+  port=$((20000 + RANDOM % 20000))
+  ! listens $port || continue
+  redis "$O/liballocprof.so" redis-server --bind 127.0.0.1 --port $port --save '' --appendonly no \
+    --dir "$out" >"$out/server.log" 2>&1 &
+  server=$!
+  for ((wait = 0; wait < 100; wait++)); do
+    if listens $port && kill -0 "$server" 2>/dev/null; then break 2; fi
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill "$server" 2>/dev/null || true
+  wait "$server" || true
+  server=''
+done
+
+# One kind of request after the other, over and over, until it is ended.
+redis '' redis-benchmark -h 127.0.0.1 -p $port -q -l -n 20000 -r 200000 -d 200 \
+  -t set,get,lpush,hset,zadd >"$out/load.log" 2>&1 &
+load=$!
+echo "redis-server $server runs with $O/liballocprof.so preloaded, redis-benchmark is on it"
+sleep 1
+kill -0 "$load" 2>/dev/null || fail "redis-benchmark does not run" "$out/load.log"
+
+echo "\$ $O/allocprof attach $server --duration 5s"
+"$O/allocprof" attach "$server" --duration 5s -o "$out/redis.html" -o "$out/redis.pb.gz"
