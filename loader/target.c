@@ -114,7 +114,9 @@ static int no_permission(struct ap_error *error, const struct ap_target *target,
 {
 	ap_error_what(error, AP_EXIT_PERMISSION, "no permission to %s process %d (%s)", what,
 		target->pid, target->comm);
-	ap_error_hint(error, "run allocprof with sudo, or as root");
+	ap_error_hint(error, geteuid() ? "run allocprof with sudo, or as root"
+				       : "this root lacks CAP_SYS_PTRACE; in a container: "
+					 "--cap-add=SYS_PTRACE, or run allocprof on the host");
 	return -EPERM;
 }
 
