@@ -123,7 +123,7 @@ struct ap_heap *ap_heap_start(void)
 	for (unsigned i = 0; i < ENTRIES; i++)
 		__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
 	heap->owner = thread_pointer();
-	heap->ticks = 1;
+	heap->ticks = HEAP_TICKS;
 	heap->spans = heap->idle = 0;
 	heap->exit_rounds = 0;
 	heap->attach = 0;

@@ -10,6 +10,9 @@
 #include "sizeclass.h"
 #include "types.h"
 
+/* Slow paths between two looks at the clock. */
+#define HEAP_TICKS 16
+
 #define MAILBOX_CLOSED ((struct ap_span *)1)
 
 struct ap_heap {

@@ -16,9 +16,6 @@
 #include "sample.h"
 #include "span.h"
 
-/* Slow paths between two looks at the clock. */
-#define TICKS 16
-
 /* How often a heap lets go of its idle spans. */
 #define IDLE_NS ((uint64_t)500 * 1000 * 1000)
 
@@ -176,7 +173,7 @@ static cold void heap_tick(struct ap_heap *heap)
 {
 	uint64_t now = ap_os_now();
 
-	heap->ticks = TICKS;
+	heap->ticks = HEAP_TICKS;
 	if (now - heap->idle_at >= IDLE_NS) {
 		heap->idle_at = now;
 		ap_heap_trim(heap, false);
