@@ -216,6 +216,29 @@ tsan:  ## the allocator's tests of threads with ThreadSanitizer
 units: $(unit_tests)
 alloc-tests: $(alloc_tests)
 
+# Whatever can be compiled, as make would do it now.
+compile_commands.json: $(skeletons) $(proto_src) $(embed_hdr)  ## for clang-tidy and editors
+	$(call msg,GEN,$@)
+	$(Q)$(MAKE) --no-print-directory -nB V=1 all $(unit_tests) $(alloc_tests) $(programs) $(pages) $(benches) \
+		| awk -v dir=$(CURDIR) -f .ci/compile-commands > $@
+
+lint:  ## clang-format (BASE=REV: of the lines since then), clang-tidy, shellcheck, node --check
+	$(Q).ci/deps build check lint
+	$(Q)$(MAKE) --no-print-directory compile_commands.json
+	$(Q)O=$(O) .ci/lint
+
+format:  ## put the changed lines in clang-format's order
+	$(Q)git clang-format --extensions c,h,cc -- $$(git ls-files '*.c' '*.h' '*.cc' ':!vmlinux')
+
+coverage:  ## which lines of the loader its unit tests reach: $(O)/coverage/summary.txt
+	$(Q).ci/deps build check
+	$(Q)$(MAKE) --no-print-directory O=$(O)/coverage OPT=-O0 SANITIZE=--coverage units
+	$(Q)find $(O)/coverage -name '*.gcda' -delete
+	$(Q)O=$(O)/coverage tests/run.sh unit
+	$(Q)gcov -n -r -s $(CURDIR) $(O)/coverage/loader/*.gcda 2>/dev/null \
+		| awk '/^File/ { file = $$2 } /^Lines/ && file { print $$0, file; file = "" }' \
+		| sed "s/Lines executed://; s/'//g" | sort -n | tee $(O)/coverage/summary.txt
+
 install: all  ## install under $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(O)/allocprof $(DESTDIR)$(PREFIX)/bin/allocprof
 	install -D -m 755 $(O)/liballocprof.so $(DESTDIR)$(LIBDIR)/liballocprof.so
@@ -230,6 +253,6 @@ clean:  ## remove what was built
 	rm -rf $(O) compile_commands.json
 
 help:  ## this list
-	@sed -n 's/^\([a-z][a-z_.-]*\):.*  ## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z][a-z_.-]*\):.*  ## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 -include $(alloc_obj:.o=.d) $(loader_obj:.o=.d) $(bpf_src:%.bpf.c=$(O)/%.bpf.d)
