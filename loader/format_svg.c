@@ -93,6 +93,7 @@ static void colour(const struct picture *picture, uint32_t node, uint8_t rgb[3])
 	const struct ap_call_frame *frame = &tree->frames[tree->nodes[node].frame];
 	const struct ap_call_function *function;
 	struct ap_tint tint;
+	uint32_t light, turn;
 
 	if (!node) {
 		ap_oklch(0.925, 0.008, 260, rgb);
@@ -105,8 +106,10 @@ static void colour(const struct picture *picture, uint32_t node, uint8_t rgb[3])
 	function = &tree->functions[frame->function];
 	tint = ap_tint(function->name, function->library,
 		*function->library && function->library == tree->program);
-	ap_oklch(0.875 + (tint.shade % 100 / 100.0 - 0.5) * 0.055, *function->library ? 0.08 : 0.02,
-		tint.hue + (tint.shade / 100 / 100.0 - 0.5) * 16, rgb);
+	light = tint.shade % 100;
+	turn = tint.shade / 100;
+	ap_oklch(0.875 + (light / 100.0 - 0.5) * 0.055, *function->library ? 0.08 : 0.02,
+		tint.hue + (turn / 100.0 - 0.5) * 16, rgb);
 }
 
 static const struct ap_call_function *function_of(const struct picture *picture, uint32_t node)

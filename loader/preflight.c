@@ -61,21 +61,27 @@ static bool in_first_user_namespace(void)
 
 static int check_capabilities(struct ap_error *error)
 {
+	static const struct {
+		int number;
+		const char *name;
+		bool in_admin; /* CAP_SYS_ADMIN will do as well */
+	} wanted[] = {
+		{CAP_BPF, "CAP_BPF", true},
+		{CAP_PERFMON, "CAP_PERFMON", true},
+		{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", false},
+	};
 	uint64_t set = effective_capabilities();
 	char missing[80] = "";
+	size_t used = 0;
 
-	if (has_capability(set, CAP_SYS_ADMIN) && has_capability(set, CAP_SYS_PTRACE))
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		if (!has_capability(set, wanted[i].number) &&
+			!(wanted[i].in_admin && has_capability(set, CAP_SYS_ADMIN)))
+			used += (size_t)snprintf(missing + used, sizeof(missing) - used, "%s%s",
+				used ? ", " : "", wanted[i].name);
+	if (!used)
 		return 0;
-	if (!has_capability(set, CAP_SYS_ADMIN) && !has_capability(set, CAP_BPF))
-		strcat(missing, ", CAP_BPF");
-	if (!has_capability(set, CAP_SYS_ADMIN) && !has_capability(set, CAP_PERFMON))
-		strcat(missing, ", CAP_PERFMON");
-	if (!has_capability(set, CAP_SYS_PTRACE))
-		strcat(missing, ", CAP_SYS_PTRACE");
-	if (!missing[0])
-		return 0;
-	ap_error_what(
-		error, AP_EXIT_PERMISSION, "no permission to profile: missing %s", missing + 2);
+	ap_error_what(error, AP_EXIT_PERMISSION, "no permission to profile: missing %s", missing);
 	ap_error_hint(error, "run allocprof with sudo, or as root");
 	return -EPERM;
 }
