@@ -52,40 +52,40 @@
  * arguments to their registers. `_.stapsdt.base` lets a reader correct the addresses after
  * prelinking; the first note of an object defines it.
  */
-#define AP_SITE(provider, name, semaphore, args)                                                   \
-	"990:	nop\n"                                                                             \
-	"	.pushsection .note.stapsdt,\"?\",\"note\"\n"                                       \
-	"	.balign 4\n"                                                                       \
-	"	.4byte 992f-991f, 994f-993f, 3\n"                                                  \
-	"991:	.asciz \"stapsdt\"\n"                                                              \
-	"992:	.balign 4\n"                                                                       \
-	"993:	.8byte 990b\n"                                                                     \
-	"	.8byte _.stapsdt.base\n"                                                           \
-	"	.8byte " semaphore "\n"                                                            \
-	"	.asciz \"" provider "\"\n"                                                         \
-	"	.asciz \"" name "\"\n"                                                             \
-	"	.asciz \"" args "\"\n"                                                             \
-	"994:	.balign 4\n"                                                                       \
-	"	.popsection\n"                                                                     \
-	"	.ifndef _.stapsdt.base\n"                                                          \
-	"	.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"             \
-	"	.weak _.stapsdt.base\n"                                                            \
-	"	.hidden _.stapsdt.base\n"                                                          \
-	"_.stapsdt.base: .space 1\n"                                                               \
-	"	.size _.stapsdt.base, 1\n"                                                         \
-	"	.popsection\n"                                                                     \
+#define AP_SITE(provider, name, semaphore, args)                                 \
+	"990:	nop\n"                                                             \
+	"	.pushsection .note.stapsdt,\"?\",\"note\"\n"                           \
+	"	.balign 4\n"                                                           \
+	"	.4byte 992f-991f, 994f-993f, 3\n"                                      \
+	"991:	.asciz \"stapsdt\"\n"                                              \
+	"992:	.balign 4\n"                                                       \
+	"993:	.8byte 990b\n"                                                     \
+	"	.8byte _.stapsdt.base\n"                                               \
+	"	.8byte " semaphore "\n"                                          \
+	"	.asciz \"" provider "\"\n"                                       \
+	"	.asciz \"" name "\"\n"                                           \
+	"	.asciz \"" args "\"\n"                                           \
+	"994:	.balign 4\n"                                                       \
+	"	.popsection\n"                                                         \
+	"	.ifndef _.stapsdt.base\n"                                              \
+	"	.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
+	"	.weak _.stapsdt.base\n"                                                \
+	"	.hidden _.stapsdt.base\n"                                              \
+	"_.stapsdt.base: .space 1\n"                                             \
+	"	.size _.stapsdt.base, 1\n"                                             \
+	"	.popsection\n"                                                         \
 	"	.endif\n"
 
 #if defined(__x86_64__)
-#define AP_ARG0 "rdi"
-#define AP_ARG1 "rsi"
-#define AP_ARG2 "rdx"
+#define AP_ARG0	 "rdi"
+#define AP_ARG1	 "rsi"
+#define AP_ARG2	 "rdx"
 #define AP_ARGS1 "8@%%rdi"
 #define AP_ARGS3 "8@%%rdi 8@%%rsi 8@%%rdx"
 #elif defined(__aarch64__)
-#define AP_ARG0 "x0"
-#define AP_ARG1 "x1"
-#define AP_ARG2 "x2"
+#define AP_ARG0	 "x0"
+#define AP_ARG1	 "x1"
+#define AP_ARG2	 "x2"
 #define AP_ARGS1 "8@x0"
 #define AP_ARGS3 "8@x0 8@x1 8@x2"
 #else
