@@ -162,6 +162,7 @@ static size_t bits_next(const uint64_t *bits, size_t from, bool value)
 static bool region_grow(size_t count)
 {
 	size_t step = (ap_region.mapped / 8) & -(size_t)16, skip = 32, in_arena;
+	bool scarce = false;
 
 	if (step < 16)
 		step = 16;
@@ -179,7 +180,7 @@ static bool region_grow(size_t count)
 			continue;
 		}
 		/* Large steps end where huge pages do, so that the next one begins there. */
-		if (count >= HUGE_RUN || step >= HUGE_STEP)
+		if (!scarce && (count >= HUGE_RUN || step >= HUGE_STEP))
 			step = round_up(end_slice + step, HUGE_PAGE) - end_slice;
 		if (step > in_arena)
 			step = in_arena;
@@ -202,6 +203,7 @@ static bool region_grow(size_t count)
 			skip *= 2;
 		} else if (step > count) {
 			step = count;
+			scarce = true;
 		} else {
 			return false;
 		}
