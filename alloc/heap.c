@@ -33,6 +33,8 @@ __thread struct ap_heap *ap_heap __attribute__((tls_model("initial-exec"))) = &a
 
 struct ap_heap *ap_heaps;
 
+static const char *const linked __attribute__((used)) = &ap_init_linked;
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ap_heap *waiting; /* heaps whose threads have ended */
 static bool key_made;

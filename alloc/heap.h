@@ -82,6 +82,9 @@ void ap_heap_trim(struct ap_heap *heap, bool all);
 void ap_heap_lock(void);
 void ap_heap_unlock(void);
 
+/* In init.c, which nothing calls: a reference to it brings its object along out of the archive. */
+extern const char ap_init_linked;
+
 static inline uintptr_t thread_pointer(void)
 {
 	return (uintptr_t)__builtin_thread_pointer();

@@ -67,6 +67,8 @@ static void fork_child(void)
 	ap_sample_forked(ap_heap);
 }
 
+const char ap_init_linked;
+
 static bool option_is_on(const char *name)
 {
 	const char *value = secure_getenv(name);

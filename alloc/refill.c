@@ -55,7 +55,7 @@ static void span_idle(struct ap_heap *heap, struct ap_span *span)
 {
 	if (span == heap->queue[span->class].first || span_is_mailed(span))
 		return;
-	if (heap->idle > heap->spans / 4 + 2) {
+	if (heap->idle > heap->spans / 16 + 2) {
 		span_dismiss(heap, span);
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Size classes. Steps of 16 bytes up to 128, then eight steps a doubling up to 1 KiB and four up
- * to 64 KiB: at most an eighth, and a fifth, of a block is lost to rounding.
+ * Size classes. Steps of 16 bytes up to 128, then eight steps a doubling up to 8 KiB and four up to
+ * 64 KiB: at most an eighth, and a fifth, of a block is lost to rounding.
  */
 #ifndef ALLOC_SIZECLASS_H
 #define ALLOC_SIZECLASS_H
@@ -14,10 +14,11 @@
 #define MEDIUM_MAX  65536 /* blocks of spans; beyond, a span has one block */
 
 #define FINE_CLASSES   32 /* 16 ... 1024 */
-#define COARSE_CLASSES 24 /* 1280 ... 65536 */
-#define CLASSES	       (FINE_CLASSES + COARSE_CLASSES)
+#define MIDDLE_CLASSES 24 /* 1152 ... 8192 */
+#define COARSE_CLASSES 12 /* 10240 ... 65536 */
+#define CLASSES	       (FINE_CLASSES + MIDDLE_CLASSES + COARSE_CLASSES)
 #define DIRECT_ENTRIES (DIRECT_MAX / 16 + 1) /* by grains, 0 included */
-#define ENTRIES	       (DIRECT_ENTRIES + COARSE_CLASSES)
+#define ENTRIES	       (DIRECT_ENTRIES + CLASSES - FINE_CLASSES)
 
 /* The class of a request of 1 <= size <= MEDIUM_MAX bytes. */
 static inline unsigned class_of(size_t size)
@@ -28,9 +29,9 @@ static inline unsigned class_of(size_t size)
 	if (size <= 128)
 		return last >> GRAIN_SHIFT;
 	top = 63 - __builtin_clzl(last); /* size is in (2^top, 2^(top+1)] */
-	if (size <= DIRECT_MAX)
+	if (size <= SMALL_MAX)
 		return 8 + (top - 7) * 8 + ((last >> (top - 3)) & 7);
-	return FINE_CLASSES + (top - 10) * 4 + ((last >> (top - 2)) & 3);
+	return FINE_CLASSES + MIDDLE_CLASSES + (top - 13) * 4 + ((last >> (top - 2)) & 3);
 }
 
 /* The block size of a class. */
@@ -40,12 +41,12 @@ static inline size_t class_size(unsigned class)
 
 	if (class < 8)
 		return (class + 1) << GRAIN_SHIFT;
-	if (class < FINE_CLASSES) {
+	if (class < FINE_CLASSES + MIDDLE_CLASSES) {
 		step = class - 8;
 		return (size_t)(9 + step % 8) << (step / 8 + 4);
 	}
-	step = class - FINE_CLASSES;
-	return (size_t)(5 + step % 4) << (step / 4 + 8);
+	step = class - FINE_CLASSES - MIDDLE_CLASSES;
+	return (size_t)(5 + step % 4) << (step / 4 + 11);
 }
 
 /* The entries of a heap's fast path that serve a class: first to last. */
