@@ -129,7 +129,7 @@ uint64_t ap_os_random(void)
 
 size_t ap_os_address_limit(void)
 {
-	struct rlimit limit;
+	struct rlimit limit = {0};
 
 	if (system_call(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) ||
 		limit.rlim_cur == RLIM_INFINITY)
@@ -139,7 +139,7 @@ size_t ap_os_address_limit(void)
 
 size_t ap_os_memory(void)
 {
-	struct sysinfo info;
+	struct sysinfo info = {0};
 
 	if (system_call(SYS_sysinfo, (long)&info, 0, 0, 0, 0, 0))
 		return (size_t)1 << 34;

@@ -34,7 +34,7 @@ bool ap_secure_unguard(struct ap_span *span)
 
 bool ap_secure_carve(struct ap_span *span, uint32_t count)
 {
-	uint8_t order[SHUFFLED];
+	uint8_t order[SHUFFLED] = {0};
 	uint64_t random = ap_os_random();
 	char *start = span_start(span) + (size_t)span->carved * span->block_size;
 
