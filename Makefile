@@ -67,7 +67,7 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all alloc deps demo check check-alloc check-unit check-integration lint format asan ubsan tsan \
-	units alloc-tests bench fuzz coverage install uninstall clean help compile_commands.json
+	units alloc-tests bench coverage install uninstall clean help compile_commands.json
 
 all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)
 alloc: $(O)/liballocprof.so $(O)/liballocprof.a  ## build the allocator alone: needs a C compiler only

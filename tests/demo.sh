@@ -59,7 +59,7 @@ for ((try = 0; ; try++)); do
 done
 
 # One kind of request after the other, over and over, until it is ended.
-redis '' redis-benchmark -h 127.0.0.1 -p $port -q -l -n 20000 -r 200000 -d 200 \
+redis '' redis-benchmark -h 127.0.0.1 -p "$port" -q -l -n 20000 -r 200000 -d 200 \
   -t set,get,lpush,hset,zadd >"$out/load.log" 2>&1 &
 load=$!
 echo "redis-server $server runs with $O/liballocprof.so preloaded, redis-benchmark is on it"

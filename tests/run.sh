@@ -3,7 +3,7 @@
 # A test passes with exit status 0 and skips with 77, saying why; under CI=true a skip fails.
 # ONLY=PATTERN runs those whose name matches it.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 export O=${O:-build}
 limit=${TEST_TIMEOUT:-180}
 passed=0 failed=0 skipped=0
