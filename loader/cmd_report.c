@@ -106,7 +106,7 @@ static int profile_load(const char *path, struct ap_profile **ret, struct ap_err
 
 	ap_printable(shown, sizeof(shown), path);
 	if (!in) {
-		err = -errno;
+		err = errno ? -errno : -EIO;
 		ap_error_what(error, err == -EACCES ? AP_EXIT_PERMISSION : AP_EXIT_FAILURE,
 			"cannot read %s", shown);
 		ap_error_detail(error, "%s", strerror(-err));

@@ -81,7 +81,7 @@ pid_t ap_target_live_thread(const struct ap_target *target)
 
 void ap_target_read_names(struct ap_target *target)
 {
-	char text[sizeof(target->command)];
+	char text[sizeof(target->command)] = "";
 	ssize_t length = proc_read(target->pid, "comm", text, 32);
 	pid_t tid;
 
