@@ -11,7 +11,7 @@
 #include "types.h"
 
 /* Slow paths between two looks at the clock. */
-#define HEAP_TICKS 16
+#define HEAP_TICKS 64
 
 #define MAILBOX_CLOSED ((struct ap_span *)1)
 

@@ -7,7 +7,7 @@
 
 exported uint64_t allocprof_sample_period = AP_PERIOD_DEFAULT;
 
-AP_SEMAPHORE struct ap_probe_word ap_alloc_word;
+AP_SEMAPHORE union ap_probe_word ap_alloc_word;
 AP_SEMAPHORE uint16_t ap_free_semaphore;
 
 /*

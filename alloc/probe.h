@@ -12,24 +12,30 @@
 
 #include <allocprof/probe.h>
 
+#include "types.h"
+
 /*
  * The semaphore of `alloc`, and beside it, in the same word, whether this process has been armed
  * (sample.h). So the slow path learns with one load and one compare that it has nothing to do:
  * nobody listens, and nobody did.
  */
-struct ap_probe_word {
-	uint16_t semaphore; /* the kernel writes it */
-	uint16_t armed;	    /* 0 or 1; we do */
-} __attribute__((aligned(4)));
+union ap_probe_word {
+	struct {
+		uint16_t semaphore; /* the kernel writes it */
+		uint16_t armed;	    /* 0 or 1; we do */
+	};
+	uint32_t both;
+};
 
 #if AP_PROBES
 
-extern struct ap_probe_word ap_alloc_word __attribute__((visibility("hidden")));
+extern union ap_probe_word ap_alloc_word __attribute__((visibility("hidden")));
 extern uint16_t ap_free_semaphore __attribute__((visibility("hidden")));
 
-static inline bool probe_idle(void)
+/* The word, to be tested together with something else; 0 with nothing to do. */
+static inline uint32_t probe_word(void)
 {
-	return __atomic_load_n((uint32_t *)&ap_alloc_word, __ATOMIC_RELAXED) == 0;
+	return load_relaxed(ap_alloc_word.both);
 }
 
 static inline bool probe_alloc_enabled(void)
@@ -51,9 +57,9 @@ uint64_t ap_probe_period(void);
 
 #else
 
-static inline bool probe_idle(void)
+static inline uint32_t probe_word(void)
 {
-	return true;
+	return 0;
 }
 static inline bool probe_alloc_enabled(void)
 {
@@ -75,4 +81,10 @@ static inline uint64_t ap_probe_period(void)
 }
 
 #endif
+
+static inline bool probe_idle(void)
+{
+	return probe_word() == 0;
+}
+
 #endif
