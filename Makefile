@@ -100,7 +100,8 @@ $(O)/bpf/%.bpf.o: bpf/%.bpf.c
 
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 	$(call msg,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$(notdir $*))_bpf > $@
+	$(Q){ echo '/* NOLINTBEGIN */' && $(BPFTOOL) gen skeleton $< name $(subst -,_,$(notdir $*))_bpf && \
+		echo '/* NOLINTEND */'; } > $@
 
 # --- the loader
 
