@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Every size has the smallest class that holds it, and the entries of the classes adjoin. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sizeclass.h"
+#include "span.h"
+
+static void test_class_is_the_smallest(void **state)
+{
+	for (size_t size = 1; size <= MEDIUM_MAX; size++) {
+		unsigned class = class_of(size);
+
+		assert_true(class < CLASSES);
+		assert_true(class_size(class) >= size);
+		assert_true(class == 0 || class_size(class - 1) < size);
+	}
+}
+
+static void test_waste_is_bounded(void **state)
+{
+	for (unsigned class = 1; class < CLASSES; class ++) {
+		size_t size = class_size(class), smallest = class_size(class - 1) + 1;
+
+		assert_int_equal(size % 16, 0);
+		if (smallest > 128)
+			assert_true((size - smallest) * (size <= SMALL_MAX ? 8 : 5) < size);
+	}
+	assert_int_equal(class_size(CLASSES - 1), MEDIUM_MAX);
+}
+
+static void test_entries_adjoin(void **state)
+{
+	assert_int_equal(class_first_entry(0), 0);
+	for (unsigned class = 0; class + 1 < CLASSES; class ++)
+		assert_int_equal(class_last_entry(class) + 1, class_first_entry(class + 1));
+	assert_int_equal(class_last_entry(CLASSES - 1), ENTRIES - 1);
+	/* What malloc computes for a small size is an entry of the size's class. */
+	for (size_t size = 0; size <= DIRECT_MAX; size++) {
+		size_t entry = (size + 15) >> GRAIN_SHIFT;
+		unsigned class = class_of(size ? size : 1);
+
+		assert_true(class_first_entry(class) <= entry && entry <= class_last_entry(class));
+	}
+}
+
+/* Every alignment up to the largest class has a class that is a multiple of it. */
+static void test_powers_of_two_are_classes(void **state)
+{
+	for (size_t size = 16; size <= MEDIUM_MAX; size *= 2)
+		assert_int_equal(class_size(class_of(size)), size);
+}
+
+/* Division by multiplication, for every class and every offset that a span can have. */
+static void test_starts_are_recognized(void **state)
+{
+	for (unsigned class = 0; class < CLASSES; class ++) {
+		size_t size = class_size(class), bytes = (size_t)class_slices(class) << SLICE_SHIFT;
+		bool small = class_slices(class) == 1;
+		size_t divisor = small ? size : size / 16;
+		struct ap_span span = {.magic = ((1ULL << 32) + divisor - 1) / divisor};
+
+		for (size_t offset = 0; offset < bytes; offset++) {
+			bool start = small ? span_has_start(&span, (void *)offset)
+					   : medium_has_start(&span, offset);
+
+			if (start != (offset % size == 0))
+				fail_msg("class of %zu bytes: offset %zu", size, offset);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_class_is_the_smallest),
+		cmocka_unit_test(test_waste_is_bounded),
+		cmocka_unit_test(test_entries_adjoin),
+		cmocka_unit_test(test_powers_of_two_are_classes),
+		cmocka_unit_test(test_starts_are_recognized),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
