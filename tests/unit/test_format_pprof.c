@@ -340,7 +340,7 @@ static void types_of_something_else(void **state)
 		assert_string_equal(profile->type[i].type, "cpu");
 	}
 	text = written(ap_format_text_write, profile, &options);
-	assert_non_null(strstr(text, "cpu 100 nanoseconds in 1 stacks\n"));
+	assert_non_null(strstr(text, "cpu 100 nanoseconds in 1 stack\n"));
 	free(text);
 	ap_profile_free(profile);
 }
