@@ -117,6 +117,7 @@ static __noinline int live_file(struct scratch *scratch, struct ap_site *site)
 	return 0;
 }
 
+/* Files the sample whose stack is in scratch->stack. */
 static __noinline int alloc_file(
 	struct pt_regs *regs, struct scratch *scratch, struct ap_totals *total)
 {
@@ -129,7 +130,6 @@ static __noinline int alloc_file(
 	scratch->live.size = PT_REGS_PARM2(regs);
 	scratch->live.weight = PT_REGS_PARM3(regs);
 	scratch->live.born_ns = bpf_ktime_get_ns();
-	walk_stack(regs, scratch);
 	end = scratch->stack.end;
 	if (end < AP_ENDS)
 		__sync_fetch_and_add(&total->ends[end], 1);
@@ -143,8 +143,8 @@ static __noinline int alloc_file(
 	return live_file(scratch, site);
 }
 
-SEC("uprobe")
-int on_alloc(struct pt_regs *regs)
+static __always_inline int alloc_take(
+	struct pt_regs *regs, int (*walk)(struct pt_regs *, struct scratch *))
 {
 	struct ap_totals *total = totals_get();
 	struct scratch *scratch;
@@ -157,6 +157,7 @@ int on_alloc(struct pt_regs *regs)
 	counters_add(&total->allocated, PT_REGS_PARM2(regs), PT_REGS_PARM3(regs));
 	scratch = scratch_claim();
 	if (scratch) {
+		walk(regs, scratch);
 		alloc_file(regs, scratch, total);
 		scratch_release();
 	} else {
@@ -167,6 +168,19 @@ int on_alloc(struct pt_regs *regs)
 	__sync_fetch_and_add(&total->left, 1);
 	preempt_on();
 	return 0;
+}
+
+/* The loader loads one of the two. */
+SEC("uprobe")
+int on_alloc(struct pt_regs *regs)
+{
+	return alloc_take(regs, walk_stack);
+}
+
+SEC("uprobe")
+int on_alloc_without_loop(struct pt_regs *regs)
+{
+	return alloc_take(regs, walk_stack_without_loop);
 }
 
 SEC("uprobe")

@@ -10,6 +10,26 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <allocprof/abi.h>
+#include <allocprof/unwind.h>
+
+/* Where a stack walk is. A register is at an address of user memory, or, when that is 0, known. */
+struct walk {
+	__u64 pc, sp;
+	__u64 fp, fp_at;
+	__u64 bx, bx_at;
+	__u64 cfa;
+	/* All registers of this frame: of the first one below, of one that a signal has interrupted
+	 * in its signal frame, at this address. */
+	__u64 saved_at;
+	__u64 registers[AP_REGISTERS];
+	__u64 word[2]; /* read from user memory, last from this address: */
+	__u64 word_at;
+	struct ap_unwind_mapping mapping; /* the one of the last pc: callers are often in it, too */
+	struct ap_unwind_rule rule;
+	__u32 fp_lost, bx_lost;
+	__u32 is_first; /* the frame is the first one */
+	__u32 is_exact; /* pc is where the thread is, and not where it returns to */
+};
 
 /* What one run of a program works on. Too large for the BPF stack, and see scratch.bpf.h. */
 struct scratch {
@@ -17,7 +37,7 @@ struct scratch {
 	struct ap_live_key live_key;
 	struct ap_live live;
 	struct ap_counters sample;
-	__u64 frame[2]; /* saved frame pointer and return address */
+	struct walk walk;
 	struct ap_stack stack;
 };
 
@@ -79,6 +99,67 @@ struct {
 	__type(key, __u32);
 	__type(value, struct ap_site);
 } blank_site SEC(".maps");
+
+/*
+ * The unwind tables, see allocprof/unwind.h. The arrays inside are made by the loader, of the size
+ * that is needed, and memory-mapped while it fills them.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, AP_SEGMENTS);
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, sizeof(struct ap_unwind_block));
+		});
+} unwind_blocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, AP_SEGMENTS);
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, sizeof(struct ap_unwind_page));
+		});
+} unwind_pages SEC(".maps");
+
+/* One array, of the mappings in the order of their addresses; it is replaced as a whole. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, sizeof(struct ap_unwind_mapping));
+		});
+} unwind_mappings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, AP_RULES_MAX);
+	__type(key, __u32);
+	__type(value, struct ap_unwind_rule);
+} unwind_rules SEC(".maps");
+
+/* What the programs ask the loader for, struct ap_wish. A wish that finds no room is made again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} wishes SEC(".maps");
 
 /*
  * Adds an element that is not there yet: 0, -EEXIST, -E2BIG. An int, unlike what the helper is

@@ -126,6 +126,7 @@ struct recording {
 	int64_t start_ns;	    /* Unix time */
 	uint64_t begin_ns, end_ns;  /* CLOCK_MONOTONIC */
 	uint64_t scan_ns;	    /* when the mappings are read again */
+	uint64_t scanned_ns;	    /* and when they were */
 	enum recording_end end;
 	struct ap_progress progress;
 };

@@ -16,7 +16,8 @@
 
 #include "units.h"
 
-#define SECOND_NS 1000000000ULL
+#define SECOND_NS     1000000000ULL
+#define SCAN_PAUSE_NS (SECOND_NS / 20)
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -147,6 +148,8 @@ static int scan(struct recording *recording, struct ap_error *error)
 
 	if (err)
 		return err;
+	/* Before the probes: the first stacks want them. A failure shows in the stacks. */
+	ap_session_unwind(recording->session, &target->table);
 	if (!recording->tid || moved) {
 		recording->tid = tid;
 		known = 0;
@@ -175,7 +178,8 @@ int recording_scan(struct recording *recording, struct ap_error *error)
 {
 	int err = scan(recording, error);
 
-	recording->scan_ns = clock_ns(CLOCK_MONOTONIC) + SECOND_NS;
+	recording->scanned_ns = clock_ns(CLOCK_MONOTONIC);
+	recording->scan_ns = recording->scanned_ns + SECOND_NS;
 	/* Whatever failed then failed because of that. */
 	return err && has_exited(recording) ? -ESRCH : err;
 }
@@ -202,19 +206,40 @@ static void progress_show(struct recording *recording, uint64_t now)
 	char live[AP_SIZE_TEXT], allocated[AP_SIZE_TEXT], text[160];
 	uint64_t seconds = (now - recording->begin_ns) / SECOND_NS;
 	uint64_t lost = 0;
+	double whole = 100;
 
 	if (ap_session_totals(recording->session, &totals) ||
 		ap_session_losses(recording->session, losses))
 		return;
 	for (int i = 0; i < AP_LOSSES; i++)
 		lost += losses[i].allocated.samples;
+	if (totals.allocated.samples)
+		whole = 100.0 * (double)totals.ends[AP_END_START] /
+			(double)totals.allocated.samples;
 	ap_size_format(live, totals.allocated.weight - totals.freed.weight);
 	ap_size_format(allocated, totals.allocated.weight);
 	snprintf(text, sizeof(text),
-		"%02llu:%02llu  samples %llu  live %s  allocated %s  stacks %llu  lost %llu",
+		"%02llu:%02llu  samples %llu  live %s  allocated %s  stacks %llu  whole %.1f%%  "
+		"lost %llu",
 		(unsigned long long)seconds / 60, (unsigned long long)seconds % 60,
-		totals.allocated.samples, live, allocated, totals.stacks, (unsigned long long)lost);
+		totals.allocated.samples, live, allocated, totals.stacks, whole,
+		(unsigned long long)lost);
 	ap_progress_line(&recording->progress, now, text);
+}
+
+/*
+ * Looks at the mappings soon, because there is code that is in none. A process that makes code all
+ * the time would have us do nothing else.
+ */
+static void wishes_take(struct recording *recording, uint64_t now)
+{
+	uint64_t soonest = recording->scanned_ns + SCAN_PAUSE_NS;
+
+	if (!ap_session_wishes_take(recording->session, recording->tid))
+		return;
+	soonest = soonest > now ? soonest : now;
+	if (recording->scan_ns > soonest)
+		recording->scan_ns = soonest;
 }
 
 int recording_wait(struct recording *recording, struct ap_error *error)
@@ -223,6 +248,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 		{.fd = recording->target.pidfd, .events = POLLIN},
 		{.fd = recording->signals, .events = POLLIN},
 		{.fd = recording->watch.ready, .events = POLLIN},
+		{.fd = ap_session_wish_fd(recording->session), .events = POLLIN},
 	};
 	uint64_t now = recording->begin_ns;
 	uint64_t stop = recording->options->duration_ns;
@@ -236,9 +262,13 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			recording->end = END_DURATION;
 			break;
 		}
+		if (recording->scan_ns < now + timeout * 1000000ULL)
+			timeout = recording->scan_ns > now
+					  ? (int)((recording->scan_ns - now) / 1000000) + 1
+					  : 0;
 		if (stop && (stop - (now - recording->begin_ns)) / 1000000 < (uint64_t)timeout)
 			timeout = (stop - (now - recording->begin_ns)) / 1000000 + 1;
-		if (poll(polled, 3, timeout) < 0 && errno != EINTR) {
+		if (poll(polled, 4, timeout) < 0 && errno != EINTR) {
 			ap_error_what(error, AP_EXIT_FAILURE, "poll: %s", strerror(errno));
 			return -EIO;
 		}
@@ -246,10 +276,13 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 		if (polled[2].revents) {
 			ap_mmap_watch_read(
 				&recording->watch, recording->target.pid, &recording->target.table);
+			ap_session_unwind(recording->session, &recording->target.table);
 			/* The library may just have come: its period is to be set at once. */
 			if (!recording->period_count)
 				recording->scan_ns = now;
 		}
+		if (polled[3].revents)
+			wishes_take(recording, now);
 		if (polled[0].revents) {
 			recording->end = END_EXITED;
 			break;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -19,6 +20,7 @@
 /* A target decides how much it maps. These bound what that costs us. */
 #define MAPPINGS_MAX   (1 << 18)
 #define OPEN_FILES_MAX 4096
+#define VDSO_MAX       (1 << 20)
 
 static int number_parse(char **at, int base, char end, uint64_t *ret)
 {
@@ -119,6 +121,35 @@ static int object_open(pid_t pid, const struct ap_maps_line *line, const char *p
 	return file_open(path, line->inode, line->device);
 }
 
+/* The code that the kernel maps is in no file: a copy of it, which is one. -1: could not be read.
+ */
+static int vdso_copy(pid_t pid, const struct ap_maps_line *line)
+{
+	char path[64], page[4096];
+	int memory, fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (memory < 0)
+		return -1;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	for (uint64_t at = line->start; at < line->end && at - line->start < VDSO_MAX && fd >= 0;
+		at += sizeof(page)) {
+		if (pread(memory, page, sizeof(page), (off_t)at) != sizeof(page) ||
+			write(fd, page, sizeof(page)) != sizeof(page)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	close(memory);
+	return fd;
+}
+
+static bool is_vdso(const struct ap_maps_line *line)
+{
+	return !line->inode && !strcmp(line->path, "[vdso]");
+}
+
 static struct ap_object *object_add(struct ap_mapping_table *table, const struct ap_maps_line *line)
 {
 	static const char deleted[] = " (deleted)";
@@ -127,7 +158,8 @@ static struct ap_object *object_add(struct ap_mapping_table *table, const struct
 
 	for (size_t i = 0; i < table->object_count; i++) {
 		object = table->objects[i];
-		if (object->inode == line->inode && object->device == line->device)
+		if (object->inode == line->inode && object->device == line->device &&
+			(line->inode || !strcmp(object->path, line->path)))
 			return object;
 	}
 	if (table->object_count == table->object_room) {
@@ -152,7 +184,9 @@ static struct ap_object *object_add(struct ap_mapping_table *table, const struct
 	object->device = line->device;
 	object->inode = line->inode;
 	object->fd = -1;
-	if (table->object_count < open_files_max())
+	if (!line->inode)
+		object->fd = vdso_copy(table->pid, line);
+	else if (table->object_count < open_files_max())
 		object->fd = object_open(table->pid, line, object->path);
 	if (object->fd >= 0)
 		ap_build_id_read(object->fd, object->build_id);
@@ -184,10 +218,7 @@ static int mapping_add(
 	mapping->end = line->end;
 	mapping->offset = line->offset;
 	mapping->object = object;
-	if (object)
-		mapping->name = object->path;
-	else
-		mapping->name = strcmp(line->path, "[vdso]") ? "[anon]" : "[vdso]";
+	mapping->name = object ? object->path : "[anon]";
 	table->mappings[table->count++] = mapping;
 	return 0;
 }
@@ -224,7 +255,7 @@ static int64_t mapping_get(struct ap_mapping_table *table, const struct ap_maps_
 
 	if (known && mapping_is(known, line))
 		return known->id;
-	if (line->inode) {
+	if (line->inode || is_vdso(line)) {
 		object = object_add(table, line);
 		if (!object)
 			return -ENOMEM;
@@ -321,6 +352,7 @@ int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
 	free(table->current);
 	table->current = current;
 	table->current_count = seen;
+	table->read_count = (uint32_t)table->count;
 	program_find(table, pid);
 	return 0;
 }

@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A file that the target has mapped. Owned by the table; shared by its mappings. */
+/*
+ * A file that the target has mapped. Owned by the table; shared by its mappings. The kernel's vDSO
+ * is one, too: a copy of the target's memory, with the path "[vdso]".
+ */
 struct ap_object {
 	char *path;	 /* as the target's maps file says it, without " (deleted)" */
 	int fd;		 /* open for reading, close-on-exec; -1: could not be opened */
@@ -25,8 +28,8 @@ struct ap_mapping {
 	uint32_t id;		  /* its index in the table */
 	uint64_t start, end;	  /* addresses in the target: [start, end) */
 	uint64_t offset;	  /* in the file, of start */
-	struct ap_object *object; /* NULL: anonymous memory (JIT), vDSO */
-	const char *name;	  /* the path, or "[vdso]", "[anon]" */
+	struct ap_object *object; /* NULL: anonymous memory (JIT) */
+	const char *name;	  /* the path, or "[anon]" */
 };
 
 struct ap_mapping_table {
@@ -37,6 +40,7 @@ struct ap_mapping_table {
 	size_t object_count, object_room;
 	uint32_t *current; /* ids of what the last reading saw, by address */
 	size_t current_count;
+	uint32_t read_count; /* mappings known then: those added later have higher ids */
 	const struct ap_mapping *program; /* the program's own first one; NULL: unknown */
 };
 

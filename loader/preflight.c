@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
@@ -89,6 +90,7 @@ static int check_capabilities(struct ap_error *error)
 int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 {
 	int err = check_capabilities(error);
+	const char *forced;
 	struct btf *btf;
 
 	if (err)
@@ -109,6 +111,13 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 		btf__find_by_name_kind(btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0 &&
 		btf__find_by_name_kind(btf, "bpf_preempt_enable", BTF_KIND_FUNC) > 0;
 	btf__free(btf);
+	forced = getenv("ALLOCPROF_FORCE");
+	ret->has_loop = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) > 0;
+	if (forced && !strcmp(forced, "no-bpf-loop")) {
+		/* Older kernels have neither. */
+		ret->has_loop = false;
+		ret->has_preempt_disable = false;
+	}
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 
 struct ap_preflight {
 	bool has_preempt_disable; /* the kfuncs bpf_preempt_disable and bpf_preempt_enable */
+	bool has_loop;		  /* the helper bpf_loop */
 };
 
 /* 0, or a negative errno with the error filled in. Reads the kernel's BTF: some 10 ms. */

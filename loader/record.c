@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <allocprof/unwind.h>
+
 #include "symbolize.h"
 
 struct recording {
@@ -73,17 +75,24 @@ static int reserved_add(struct recording *recording, const char *name, const str
 	return named_add(recording, name, value);
 }
 
-/* The first frame is where the thread is; the others are addresses to return to. */
-static int frame_location(
-	const struct recording *recording, const struct ap_stack *stack, uint32_t index)
+/* Frames are addresses inside the call, or of the instruction itself: none is to be moved. */
+static int frame_location(const struct recording *recording, uint64_t frame)
 {
-	bool is_return = index > 0;
-	uint64_t address = stack->frame[index];
-	const struct ap_mapping *mapping =
-		ap_mapping_find(recording->table, address - (is_return && address));
+	const struct ap_mapping_table *table = recording->table;
+	const struct ap_mapping *mapping;
+	uint64_t address = frame;
 
+	if (!(frame & AP_FRAME_KNOWN)) {
+		mapping = ap_mapping_find(table, address);
+	} else if (AP_FRAME_ID(frame) < table->count) {
+		mapping = table->mappings[AP_FRAME_ID(frame)];
+		address = mapping->start + AP_FRAME_OFFSET(frame);
+	} else {
+		mapping = NULL;
+		address = AP_FRAME_OFFSET(frame);
+	}
 	return ap_symbolize_location(
-		recording->symbolizer, recording->profile, mapping, address, is_return);
+		recording->symbolizer, recording->profile, mapping, address, false);
 }
 
 static int site_add(
@@ -101,7 +110,7 @@ static int site_add(
 		return reserved_add(recording, "damaged key", site);
 	}
 	for (; depth < stack->depth; depth++) {
-		index = frame_location(recording, stack, depth);
+		index = frame_location(recording, stack->frame[depth]);
 		if (index < 0)
 			return index;
 		locations[depth] = index;

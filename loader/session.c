@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+
+#include <allocprof/unwind.h>
 
 #include "allocprof.skel.h"
 #include "preflight.h"
@@ -30,6 +33,11 @@ struct attachment {
 
 struct ap_session {
 	struct allocprof_bpf *skeleton;
+	struct bpf_program *on_alloc; /* the one of the two that is loaded */
+	struct ap_unwind *unwind;
+	struct ring_buffer *wishes;
+	pid_t wishes_tid; /* while they are taken: whose memory */
+	bool wants_mappings;
 	struct attachment *attachments;
 	size_t attachment_count;
 };
@@ -65,6 +73,66 @@ static int maps_size(struct allocprof_bpf *skeleton, const struct ap_session_opt
 	return err;
 }
 
+/* Brings memory in by reading it. What cannot be read is no memory. */
+static int wish_take(void *context, void *data, size_t size)
+{
+	struct ap_session *session = context;
+	const struct ap_wish *wish = data;
+	struct iovec from, to;
+	char byte;
+
+	if (size < sizeof(*wish))
+		return 0;
+	session->wants_mappings |= wish->code != 0;
+	if (!wish->memory)
+		return 0;
+	from = (struct iovec){(void *)(uintptr_t)wish->memory, 1};
+	to = (struct iovec){&byte, 1};
+	(void)!process_vm_readv(session->wishes_tid, &to, 1, &from, 1, 0);
+	return 0;
+}
+
+int ap_session_wish_fd(const struct ap_session *session)
+{
+	return ring_buffer__epoll_fd(session->wishes);
+}
+
+bool ap_session_wishes_take(struct ap_session *session, pid_t tid)
+{
+	session->wishes_tid = tid;
+	session->wants_mappings = false;
+	ring_buffer__consume(session->wishes);
+	return session->wants_mappings;
+}
+
+/* The tables' side of the programs. */
+static int unwind_open(struct ap_session *session)
+{
+	struct ap_unwind_maps maps = {
+		.blocks = bpf_map__fd(session->skeleton->maps.unwind_blocks),
+		.pages = bpf_map__fd(session->skeleton->maps.unwind_pages),
+		.mappings = bpf_map__fd(session->skeleton->maps.unwind_mappings),
+		.rules = bpf_map__fd(session->skeleton->maps.unwind_rules),
+	};
+	int err = ap_unwind_new(&session->unwind, &maps);
+
+	if (err)
+		return err;
+	session->wishes = ring_buffer__new(
+		bpf_map__fd(session->skeleton->maps.wishes), wish_take, session, NULL);
+	return session->wishes ? 0 : -errno;
+}
+
+int ap_session_unwind(struct ap_session *session, const struct ap_mapping_table *table)
+{
+	return ap_unwind_update(session->unwind, table);
+}
+
+const struct ap_unwind_counts *ap_session_unwind_counts(const struct ap_session *session)
+{
+	return ap_unwind_counts(session->unwind);
+}
+
 int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_options *options,
 	struct ap_error *error)
 {
@@ -89,9 +157,17 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 	session->skeleton->rodata->process_id = pid;
 	session->skeleton->rodata->hash_mask = options->hash_mask;
 	session->skeleton->rodata->has_preempt_disable = preflight.has_preempt_disable;
+	session->on_alloc = preflight.has_loop ? session->skeleton->progs.on_alloc
+					       : session->skeleton->progs.on_alloc_without_loop;
+	bpf_program__set_autoload(preflight.has_loop
+					  ? session->skeleton->progs.on_alloc_without_loop
+					  : session->skeleton->progs.on_alloc,
+		false);
 	err = maps_size(session->skeleton, options);
 	if (!err)
 		err = allocprof_bpf__load(session->skeleton);
+	if (!err)
+		err = unwind_open(session);
 out:
 	if (err) {
 		/* Who may not load a program gets EPERM: EACCES is the verifier's. */
@@ -125,8 +201,8 @@ static void attachment_destroy(struct attachment *attachment)
 static int links_attach(struct ap_session *session, struct attachment *attachment,
 	const struct ap_usdt *usdt, enum ap_usdt_kind kind, pid_t tid)
 {
-	struct bpf_program *program = kind == AP_USDT_ALLOC ? session->skeleton->progs.on_alloc
-							    : session->skeleton->progs.on_free;
+	struct bpf_program *program =
+		kind == AP_USDT_ALLOC ? session->on_alloc : session->skeleton->progs.on_free;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", attachment->object->fd);
@@ -257,6 +333,8 @@ void ap_session_close(struct ap_session *session)
 	for (size_t i = 0; i < session->attachment_count; i++)
 		attachment_destroy(&session->attachments[i]);
 	free(session->attachments);
+	ring_buffer__free(session->wishes);
+	ap_unwind_free(session->unwind);
 	allocprof_bpf__destroy(session->skeleton);
 	free(session);
 }

@@ -15,6 +15,7 @@
 #include "error.h"
 #include "snapshot.h"
 #include "target.h"
+#include "unwind_table.h"
 
 struct ap_session_options {
 	uint32_t max_stacks; /* 1 KiB of kernel memory each */
@@ -44,6 +45,23 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
  */
 int ap_session_attach(struct ap_session *session, const struct ap_object *object,
 	const struct ap_usdt *usdt, pid_t tid, struct ap_error *error);
+
+/*
+ * Brings the unwind tables to what the table of mappings has. Before it, and for code that was
+ * mapped later, stacks end early. 0 or a negative errno; what could be added is there then.
+ */
+int ap_session_unwind(struct ap_session *session, const struct ap_mapping_table *table);
+
+/* What the tables have come to. */
+const struct ap_unwind_counts *ap_session_unwind_counts(const struct ap_session *session);
+
+/*
+ * What the programs wish for. The descriptor is readable when there is something. Taking it brings
+ * in the memory that thread `tid` of the target does not have resident, and returns whether the
+ * mappings are to be read again.
+ */
+int ap_session_wish_fd(const struct ap_session *session);
+bool ap_session_wishes_take(struct ap_session *session, pid_t tid);
 
 /*
  * Takes the probes out and waits until no program runs any more: the sums are exact then.

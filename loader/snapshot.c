@@ -17,9 +17,12 @@ static const char *const loss_names[AP_LOSSES] = {
 
 static const char *const end_names[AP_ENDS] = {
 	[AP_END_START] = "start of the thread",
-	[AP_END_FRAME] = "no frame pointer",
+	[AP_END_FRAME] = "no unwind table",
 	[AP_END_READ] = "stack not readable",
 	[AP_END_DEEP] = "too deep",
+	[AP_END_CODE] = "code not known yet",
+	[AP_END_UNSUPPORTED] = "unsupported unwind rule",
+	[AP_END_ORDER] = "caller below its callee",
 };
 
 const char *ap_loss_name(enum ap_loss loss)

@@ -40,10 +40,13 @@ enum ap_loss {
 
 /* Why a stack ends where it does. */
 enum ap_end {
-	AP_END_START, /* the start of its thread: the stack is whole */
-	AP_END_FRAME, /* what the frame pointer points at is no frame */
-	AP_END_READ,  /* the stack could not be read there */
-	AP_END_DEEP,  /* deeper than AP_FRAMES */
+	AP_END_START,	    /* the start of its thread: the stack is whole */
+	AP_END_FRAME,	    /* no table for this code, and the frame pointer leads to no frame */
+	AP_END_READ,	    /* the stack could not be read there */
+	AP_END_DEEP,	    /* deeper than AP_FRAMES */
+	AP_END_CODE,	    /* code that is in no mapping known so far */
+	AP_END_UNSUPPORTED, /* the table says what the unwinder does not do */
+	AP_END_ORDER,	    /* the caller's frame would be below this one */
 	AP_ENDS
 };
 
@@ -68,7 +71,7 @@ struct ap_site_key {
 struct ap_stack {
 	__u32 depth;
 	__u32 end;		/* enum ap_end */
-	__u64 frame[AP_FRAMES]; /* leaf first; addresses in the process */
+	__u64 frame[AP_FRAMES]; /* leaf first; as AP_FRAME() of unwind.h makes them */
 };
 
 struct ap_live_key {

@@ -15,7 +15,7 @@ echo >"$tmp/prober.in"
 wait "$recorder" || fail "attach ended with $?"
 tr '\r' '\n' <"$tmp/terminal.out" >"$tmp/lines.out"
 [ "$(grep -c '^00:0[01]  samples ' "$tmp/lines.out")" -ge 3 ] || fail "not drawn again"
-has "$tmp/lines.out" "samples 200  live [0-9.]+ KiB  allocated [0-9.]+ MiB  stacks 2  lost 0" || fail "numbers"
+has "$tmp/lines.out" "samples 200  live [0-9.]+ KiB  allocated [0-9.]+ MiB  stacks 2  whole 100.0%  lost 0" || fail "numbers"
 has "$tmp/lines.out" "^detached; prober keeps running" || fail "the line was not ended"
 
 attach file -o "$tmp/a.folded" "$pid"

@@ -88,6 +88,7 @@ static void record(
 	assert_int_equal(ap_target_scan(&target, &error), 0);
 	assert_int_equal(ap_target_check_probes(&target, &error), 0);
 	assert_int_equal(ap_session_open(&session, pid, options, &error), 0);
+	assert_int_equal(ap_session_unwind(session, &target.table), 0);
 	for (size_t i = 0; i < target.probed_count; i++)
 		assert_int_equal(ap_session_attach(session, target.probed[i].object,
 					 &target.probed[i].usdt, pid, &error),

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiler of call frame information: .eh_frame, or .debug_frame where there is none, into
+ * sorted rows "from this byte of code on, this rule". The file is not trusted: what is damaged
+ * costs the stacks through that code, which end there with the reason, and no more.
+ */
+#ifndef ALLOCPROF_CFI_H
+#define ALLOCPROF_CFI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <allocprof/unwind.h>
+
+#include "elf_file.h"
+
+/* 8 bytes. The rule holds up to the next row; AP_RULE_NONE stands where no entry covers the code.
+ */
+struct ap_cfi_row {
+	uint32_t at; /* bytes from ap_cfi.base */
+	uint16_t rule;
+	uint16_t zero;
+};
+
+struct ap_cfi {
+	uint64_t base; /* address, as the file wants it, of byte 0 */
+	uint64_t size; /* bytes of code; the rows are below */
+	struct ap_cfi_row *rows;
+	uint32_t row_count, row_room;
+	struct ap_unwind_rule *rules; /* AP_RULE_NONE and AP_RULE_UNSUPPORTED are the first two */
+	uint32_t rule_count, rule_room;
+	uint32_t entries; /* FDEs */
+	uint32_t damaged; /* of them, those whose instructions could not be followed to the end */
+	uint32_t unsupported; /* rows with AP_RULE_UNSUPPORTED */
+};
+
+/* A section of call frame information, in memory: libelf's, as long as its file is open. */
+struct ap_cfi_section {
+	void *bytes;
+	size_t size;
+	uint64_t address; /* of its first byte, as the file wants it */
+	int is_eh_frame;  /* not .debug_frame */
+};
+
+/* The section of a file. 0; -ENOENT when it has none; -E2BIG, -ENOEXEC, -ENOMEM. */
+int ap_cfi_section_find(struct ap_cfi_section *ret, const struct ap_elf_file *file);
+
+/* The extent of a file's code, which *base and *size of its table are. 0, -ENOENT, -E2BIG. */
+int ap_cfi_extent(const struct ap_elf_file *file, uint64_t *base, uint64_t *size);
+
+/*
+ * Compiles a section for code at [base, base + size), size below 4 GiB. 0 or -ENOMEM; *ret is to
+ * be cleared in any case.
+ */
+int ap_cfi_compile(
+	struct ap_cfi *ret, const struct ap_cfi_section *section, uint64_t base, uint64_t size);
+
+void ap_cfi_clear(struct ap_cfi *cfi);
+
+#endif

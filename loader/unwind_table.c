@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: MIT
+#include "unwind_table.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "cfi.h"
+#include "elf_file.h"
+#include "table.h"
+#include "table_cache.h"
+
+/* The least that is made: for 1 MiB of rows, 64 MiB of code. The first one is made before anything
+ * is known of the target: to add an array takes the kernel 10 ms, which a new child does not wait.
+ */
+#define SEGMENT_BLOCKS 16
+#define SEGMENT_PAGES  4096
+
+#define MAPPINGS_MIN 4096
+
+/* Kernel memory that this process has mapped too. */
+struct array {
+	void *memory;
+	size_t size;
+};
+
+struct segment {
+	struct array blocks, pages;
+	uint32_t slot;
+	uint64_t row_room, page_room;
+	uint64_t rows, pages_used; /* rows are numbered through all blocks */
+};
+
+/* What is known of one mapped file. */
+struct file {
+	const struct ap_object *object;
+	struct ap_elf_file elf; /* its segments, not open any more */
+	struct ap_cfi cfi;	/* until it has been placed */
+	uint64_t base;
+	uint32_t slot, first_page, pages; /* pages 0: no table */
+};
+
+struct range {
+	uint64_t start, end;
+	uint32_t id;
+};
+
+struct ap_unwind {
+	struct ap_unwind_maps maps;
+	struct array rules;
+	struct ap_table rule_table;
+	struct segment *segments;
+	uint32_t segment_count, segment_room;
+	struct file *files;
+	uint32_t file_count, file_room;
+	/* Lists of mappings stand one after the other: one that is being read never changes. */
+	struct array mappings;
+	uint64_t mapping_room, mapping_used;
+	struct range *published;
+	size_t published_count;
+	struct ap_unwind_counts counts;
+};
+
+/* ---- Arrays of the kernel ---- */
+
+static int array_map(struct array *array, int fd, uint64_t elements, size_t element)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	array->size = (elements * element + page - 1) / page * page;
+	array->memory = mmap(NULL, array->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (array->memory != MAP_FAILED)
+		return 0;
+	array->memory = NULL;
+	return -errno;
+}
+
+static void array_unmap(struct array *array)
+{
+	if (array->memory)
+		munmap(array->memory, array->size);
+	*array = (struct array){0};
+}
+
+static int array_create(struct array *array, const char *name, uint64_t elements, size_t element)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	int fd, err;
+
+	if (elements > UINT32_MAX)
+		return -E2BIG;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), (uint32_t)element,
+		(uint32_t)elements, &options);
+	if (fd < 0)
+		return -errno;
+	err = array_map(array, fd, elements, element);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* Puts an array into a slot of a map of maps, and closes it: the map holds it then. */
+static int array_put(int maps, uint32_t slot, int fd)
+{
+	int err = bpf_map_update_elem(maps, &slot, &fd, BPF_ANY) ? -errno : 0;
+
+	close(fd);
+	return err;
+}
+
+static struct segment *segment_new(struct ap_unwind *unwind, uint64_t rows, uint64_t pages)
+{
+	struct segment segment = {.slot = unwind->segment_count};
+	uint64_t blocks = (rows + AP_BLOCK_ROWS - 1) / AP_BLOCK_ROWS;
+	int fd, err;
+
+	if (segment.slot == AP_SEGMENTS ||
+		ap_array_grow((void **)&unwind->segments, unwind->segment_count,
+			&unwind->segment_room, sizeof(segment)))
+		return NULL;
+	blocks = blocks < SEGMENT_BLOCKS ? SEGMENT_BLOCKS : blocks;
+	pages = pages < SEGMENT_PAGES ? SEGMENT_PAGES : pages;
+	segment.row_room = blocks * AP_BLOCK_ROWS;
+	segment.page_room = pages;
+	fd = array_create(&segment.blocks, "unwind_blocks", blocks, sizeof(struct ap_unwind_block));
+	err = fd < 0 ? fd : array_put(unwind->maps.blocks, segment.slot, fd);
+	if (!err) {
+		fd = array_create(
+			&segment.pages, "unwind_pages", pages, sizeof(struct ap_unwind_page));
+		err = fd < 0 ? fd : array_put(unwind->maps.pages, segment.slot, fd);
+	}
+	if (err) {
+		array_unmap(&segment.blocks);
+		array_unmap(&segment.pages);
+		return NULL;
+	}
+	unwind->counts.bytes += segment.blocks.size + segment.pages.size;
+	unwind->segments[unwind->segment_count] = segment;
+	return &unwind->segments[unwind->segment_count++];
+}
+
+/* ---- Files ---- */
+
+static bool rule_equal(const void *array, uint32_t index, const void *key)
+{
+	return !memcmp(
+		(const struct ap_unwind_rule *)array + index, key, sizeof(struct ap_unwind_rule));
+}
+
+/* The number of a rule among those of the process. */
+static uint16_t rule_get(struct ap_unwind *unwind, const struct ap_unwind_rule *rule)
+{
+	struct ap_unwind_rule *rules = unwind->rules.memory;
+	uint64_t hash = ap_hash(0, rule, sizeof(*rule));
+	int64_t index = ap_table_find(&unwind->rule_table, hash, rule_equal, rules, rule);
+
+	if (index >= 0)
+		return (uint16_t)index;
+	if (unwind->counts.rules == AP_RULES_MAX ||
+		ap_table_add(&unwind->rule_table, hash, unwind->counts.rules)) {
+		unwind->counts.rules_lost++;
+		return AP_RULE_UNSUPPORTED;
+	}
+	rules[unwind->counts.rules] = *rule;
+	return (uint16_t)unwind->counts.rules++;
+}
+
+/*
+ * Cuts a file's rows into pages: each begins with a row of its own, and does not cross a block.
+ * `rows` is the segment's number of rows before, and is returned as it is after. Without a segment
+ * it only counts.
+ */
+static uint64_t pages_fill(const struct ap_cfi *cfi, uint64_t rows, struct ap_unwind_page *pages,
+	struct ap_unwind_row *to, const uint16_t *numbers)
+{
+	uint32_t count = (uint32_t)((cfi->size + AP_PAGE_SIZE - 1) >> AP_PAGE_SHIFT);
+	uint32_t next = 0;
+	uint16_t rule = AP_RULE_NONE;
+
+	for (uint32_t page = 0; page < count; page++) {
+		uint64_t end = ((uint64_t)page + 1) << AP_PAGE_SHIFT;
+		uint32_t first = next, begins, total;
+
+		while (next < cfi->row_count && cfi->rows[next].at < end)
+			next++;
+		/* A row at the very start of the page takes the place of the one before. */
+		begins = first < next && !(cfi->rows[first].at & (AP_PAGE_SIZE - 1));
+		total = next - first + !begins;
+		if (rows % AP_BLOCK_ROWS + total > AP_BLOCK_ROWS)
+			rows += AP_BLOCK_ROWS - rows % AP_BLOCK_ROWS;
+		if (pages) {
+			struct ap_unwind_row *row = to + rows;
+
+			pages[page] = (struct ap_unwind_page){
+				.block = (uint32_t)(rows / AP_BLOCK_ROWS),
+				.first = (uint16_t)(rows % AP_BLOCK_ROWS),
+				.count = (uint16_t)total,
+			};
+			if (!begins)
+				*row++ = (struct ap_unwind_row){.rule = numbers[rule]};
+			for (uint32_t i = first; i < next; i++)
+				*row++ = (struct ap_unwind_row){
+					.at = cfi->rows[i].at & (AP_PAGE_SIZE - 1),
+					.rule = numbers[cfi->rows[i].rule],
+				};
+		}
+		if (first < next)
+			rule = cfi->rows[next - 1].rule;
+		rows += total;
+	}
+	return rows;
+}
+
+static uint32_t pages_of(const struct file *file)
+{
+	return (uint32_t)((file->cfi.size + AP_PAGE_SIZE - 1) >> AP_PAGE_SHIFT);
+}
+
+static int file_place(struct ap_unwind *unwind, struct segment *segment, struct file *file)
+{
+	struct ap_unwind_page *pages = segment->pages.memory;
+	uint16_t *numbers = calloc(file->cfi.rule_count, sizeof(*numbers));
+
+	if (!numbers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < file->cfi.rule_count; i++)
+		numbers[i] = rule_get(unwind, &file->cfi.rules[i]);
+	file->slot = segment->slot;
+	file->first_page = (uint32_t)segment->pages_used;
+	file->pages = pages_of(file);
+	file->base = file->cfi.base;
+	segment->rows = pages_fill(&file->cfi, segment->rows, pages + segment->pages_used,
+		segment->blocks.memory, numbers);
+	segment->pages_used += file->pages;
+	free(numbers);
+	return 0;
+}
+
+/* Places all files that have been compiled and not placed yet, together in one segment. */
+static int files_place(struct ap_unwind *unwind, uint32_t first)
+{
+	struct segment *segment = &unwind->segments[unwind->segment_count - 1];
+	uint64_t rows = segment->rows, pages = segment->pages_used;
+	uint64_t fresh = 0, fresh_pages = 0;
+	int err = 0;
+
+	for (uint32_t i = first; i < unwind->file_count; i++) {
+		const struct file *file = &unwind->files[i];
+
+		if (!file->cfi.row_count)
+			continue;
+		rows = pages_fill(&file->cfi, rows, NULL, NULL, NULL);
+		fresh = pages_fill(&file->cfi, fresh, NULL, NULL, NULL);
+		pages += pages_of(file);
+		fresh_pages += pages_of(file);
+	}
+	if (!fresh)
+		return 0;
+	if (rows > segment->row_room || pages > segment->page_room)
+		segment = segment_new(unwind, fresh, fresh_pages);
+	for (uint32_t i = first; i < unwind->file_count; i++) {
+		struct file *file = &unwind->files[i];
+
+		if (!err && segment && file->cfi.row_count)
+			err = file_place(unwind, segment, file);
+		ap_cfi_clear(&file->cfi);
+	}
+	return segment ? err : -ENOMEM;
+}
+
+/* The segments outlive the file. */
+static void segments_keep(struct file *file)
+{
+	struct ap_elf_file closing = file->elf;
+
+	file->elf.elf = NULL;
+	closing.segments = NULL;
+	ap_elf_file_close(&closing);
+}
+
+static int file_compile(struct ap_unwind *unwind, struct file *file)
+{
+	struct ap_cfi_section section;
+	uint64_t base, size;
+	bool cached = false;
+	int err = file->object->fd < 0 ? -ENOENT : ap_elf_file_open(&file->elf, file->object->fd);
+
+	if (!err)
+		err = ap_cfi_extent(&file->elf, &base, &size);
+	if (!err)
+		err = ap_cfi_section_find(&section, &file->elf);
+	if (!err) {
+		err = ap_table_cache_load(&file->cfi, file->object, &section, base, size);
+		cached = !err;
+		if (err) {
+			err = ap_cfi_compile(&file->cfi, &section, base, size);
+			/* Without a cache it is only slower. */
+			if (!err)
+				ap_table_cache_store(&file->cfi, file->object, &section);
+		}
+	}
+	if (file->elf.elf)
+		segments_keep(file);
+	if (err) {
+		ap_cfi_clear(&file->cfi);
+		unwind->counts.without++;
+		return err == -ENOMEM ? err : 0;
+	}
+	unwind->counts.files++;
+	unwind->counts.cached += cached;
+	unwind->counts.rows += file->cfi.row_count;
+	unwind->counts.unsupported += file->cfi.unsupported;
+	return 0;
+}
+
+static struct file *file_find(const struct ap_unwind *unwind, const struct ap_object *object)
+{
+	for (uint32_t i = 0; i < unwind->file_count; i++)
+		if (unwind->files[i].object == object)
+			return &unwind->files[i];
+	return NULL;
+}
+
+static int files_compile(struct ap_unwind *unwind, const struct ap_mapping_table *table,
+	const struct range *ranges, size_t count)
+{
+	uint32_t first = unwind->file_count;
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct ap_object *object = table->mappings[ranges[i].id]->object;
+
+		if (!object || file_find(unwind, object))
+			continue;
+		if (ap_array_grow((void **)&unwind->files, unwind->file_count, &unwind->file_room,
+			    sizeof(*unwind->files)))
+			return -ENOMEM;
+		unwind->files[unwind->file_count] = (struct file){.object = object};
+		err = file_compile(unwind, &unwind->files[unwind->file_count++]);
+	}
+	return err ? err : files_place(unwind, first);
+}
+
+/* ---- Mappings ---- */
+
+static int range_compare(const void *a, const void *b)
+{
+	const struct range *left = a, *right = b;
+
+	if (left->start != right->start)
+		return left->start < right->start ? -1 : 1;
+	return left->id < right->id ? 1 : -1;
+}
+
+/*
+ * What is mapped now: what the last reading saw and what was added after it, by address. Where two
+ * overlap the later one holds. The ranges, to be freed, or NULL.
+ */
+static struct range *ranges_get(const struct ap_mapping_table *table, size_t *ret)
+{
+	size_t later = table->count - table->read_count, count = 0, kept = 0;
+	struct range *ranges = calloc(table->current_count + later + 1, sizeof(*ranges));
+
+	if (!ranges)
+		return NULL;
+	for (size_t i = 0; i < table->current_count + later; i++) {
+		uint32_t id = i < table->current_count
+				      ? table->current[i]
+				      : table->read_count + (uint32_t)(i - table->current_count);
+		const struct ap_mapping *mapping = table->mappings[id];
+
+		ranges[count++] = (struct range){mapping->start, mapping->end, id};
+	}
+	qsort(ranges, count, sizeof(*ranges), range_compare);
+	for (size_t i = 0; i < count; i++) {
+		struct range range = ranges[i], *last = kept ? &ranges[kept - 1] : NULL;
+
+		if (last && range.start < last->end) {
+			if (range.id < last->id)
+				range.start = last->end;
+			else
+				last->end = range.start;
+			if (range.start >= range.end)
+				continue;
+			if (last->start >= last->end)
+				kept--;
+		}
+		ranges[kept++] = range;
+	}
+	*ret = kept;
+	return ranges;
+}
+
+static void mapping_fill(const struct ap_unwind *unwind, const struct ap_mapping *mapping,
+	const struct range *range, struct ap_unwind_mapping *to)
+{
+	const struct file *file = mapping->object ? file_find(unwind, mapping->object) : NULL;
+	uint64_t address;
+
+	*to = (struct ap_unwind_mapping){
+		.start = range->start, .end = range->end, .id = mapping->id};
+	if (!file || !file->pages ||
+		ap_elf_file_address(
+			&file->elf, mapping->offset + (range->start - mapping->start), &address) ||
+		address < file->base)
+		return;
+	to->table_offset = address - file->base;
+	to->segment = file->slot;
+	to->first_page = file->first_page;
+	to->pages = file->pages;
+}
+
+/* Room for a list more. To replace an array takes the kernel 10 ms. */
+static int mappings_grow(struct ap_unwind *unwind, size_t count)
+{
+	uint64_t room = count * 4 > MAPPINGS_MIN ? count * 4 : MAPPINGS_MIN;
+	struct array array;
+	int fd;
+
+	if (unwind->mappings.memory && unwind->mapping_room - unwind->mapping_used >= count)
+		return 0;
+	fd = array_create(&array, "unwind_mappings", room, sizeof(struct ap_unwind_mapping));
+	if (fd < 0)
+		return fd;
+	array_unmap(&unwind->mappings);
+	unwind->mappings = array;
+	unwind->mapping_room = room;
+	unwind->mapping_used = 1;
+	return fd;
+}
+
+static int mappings_publish(struct ap_unwind *unwind, const struct ap_mapping_table *table,
+	const struct range *ranges, size_t count)
+{
+	struct ap_unwind_mapping *mappings;
+	int fd = mappings_grow(unwind, count);
+
+	if (fd < 0)
+		return fd;
+	mappings = unwind->mappings.memory;
+	for (size_t i = 0; i < count; i++)
+		mapping_fill(unwind, table->mappings[ranges[i].id], &ranges[i],
+			&mappings[unwind->mapping_used + i]);
+	__atomic_store_n(&mappings->start, unwind->mapping_used << 32 | count, __ATOMIC_RELEASE);
+	unwind->mapping_used += count;
+	unwind->counts.mappings = (uint32_t)count;
+	return fd ? array_put(unwind->maps.mappings, 0, fd) : 0;
+}
+
+int ap_unwind_update(struct ap_unwind *unwind, const struct ap_mapping_table *table)
+{
+	size_t count;
+	struct range *ranges = ranges_get(table, &count);
+	int err, failed;
+
+	if (!ranges)
+		return -ENOMEM;
+	if (count == unwind->published_count &&
+		!memcmp(ranges, unwind->published, count * sizeof(*ranges))) {
+		free(ranges);
+		return 0;
+	}
+	err = files_compile(unwind, table, ranges, count);
+	failed = mappings_publish(unwind, table, ranges, count);
+	err = err ? err : failed;
+	free(unwind->published);
+	unwind->published = ranges;
+	unwind->published_count = err ? 0 : count;
+	return err;
+}
+
+int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps)
+{
+	static const struct ap_unwind_rule none = {.cfa = AP_CFA_NONE};
+	static const struct ap_unwind_rule unsupported = {.cfa = AP_CFA_UNSUPPORTED};
+	struct ap_unwind *unwind = calloc(1, sizeof(*unwind));
+	int err = unwind ? 0 : -ENOMEM;
+
+	if (!err) {
+		unwind->maps = *maps;
+		err = array_map(
+			&unwind->rules, maps->rules, AP_RULES_MAX, sizeof(struct ap_unwind_rule));
+	}
+	if (err) {
+		ap_unwind_free(unwind);
+		return err;
+	}
+	rule_get(unwind, &none);
+	rule_get(unwind, &unsupported);
+	err = segment_new(unwind, 0, 0) ? mappings_publish(unwind, NULL, NULL, 0) : -ENOMEM;
+	if (err) {
+		ap_unwind_free(unwind);
+		return err;
+	}
+	*ret = unwind;
+	return 0;
+}
+
+const struct ap_unwind_counts *ap_unwind_counts(const struct ap_unwind *unwind)
+{
+	return &unwind->counts;
+}
+
+void ap_unwind_free(struct ap_unwind *unwind)
+{
+	if (!unwind)
+		return;
+	array_unmap(&unwind->rules);
+	array_unmap(&unwind->mappings);
+	for (uint32_t i = 0; i < unwind->segment_count; i++) {
+		array_unmap(&unwind->segments[i].blocks);
+		array_unmap(&unwind->segments[i].pages);
+	}
+	for (uint32_t i = 0; i < unwind->file_count; i++) {
+		ap_elf_file_close(&unwind->files[i].elf);
+		ap_cfi_clear(&unwind->files[i].cfi);
+	}
+	free(unwind->segments);
+	free(unwind->files);
+	free(unwind->published);
+	ap_table_clear(&unwind->rule_table);
+	free(unwind);
+}
