@@ -110,8 +110,9 @@ static int period_take(struct recording *recording, uint64_t address, struct ap_
 		err = ap_period_set(&period, recording->options->period);
 	if (err) {
 		ap_period_close(&period);
-		/* To know it is nice to have; to set it has been asked for. */
-		if (!recording->options->period)
+		/* To know it is nice to have; to set it has been asked for. The memory of a child that
+		 * has executed another program meanwhile is gone: there will be another variable. */
+		if (!recording->options->period || (recording->child && err == -EIO))
 			return 0;
 		ap_error_what(error, AP_EXIT_FAILURE,
 			"cannot set the sampling period of process %d", recording->target.pid);
@@ -148,8 +149,6 @@ static int scan(struct recording *recording, struct ap_error *error)
 
 	if (err)
 		return err;
-	/* Before the probes: the first stacks want them. A failure shows in the stacks. */
-	ap_session_unwind(recording->session, &target->table);
 	if (!recording->tid || moved) {
 		recording->tid = tid;
 		known = 0;
@@ -161,6 +160,8 @@ static int scan(struct recording *recording, struct ap_error *error)
 		if (err)
 			return err;
 	}
+	/* Before the probes: the first stacks want them. A failure shows in the stacks. */
+	ap_session_unwind(recording->session, &target->table);
 	for (size_t i = known; i < target->probed_count; i++) {
 		const struct ap_probed *probed = &target->probed[i];
 
