@@ -143,10 +143,7 @@ void *ap_guard_alloc(size_t size, size_t align)
 		goto refuse;
 	}
 	ap_os_guard(span_start(span), bytes - PAGE_SIZE - pages, true);
-	for (size_t i = 1; i < bytes >> SLICE_SHIFT; i++) {
-		span[i].slices = i;
-		span[i].kind = SPAN_TAIL;
-	}
+	tails_mark(span, 1, bytes >> SLICE_SHIFT);
 	span->guard.block = end - room;
 	span->guard.allocated = ap_os_now();
 	span->guard.freed = 0;

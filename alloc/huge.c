@@ -137,7 +137,7 @@ static void *huge_alloc(size_t size, size_t align, size_t requested)
 
 void *ap_large_alloc(size_t size, size_t align, size_t requested, bool *zero)
 {
-	size_t count, block_size, i;
+	size_t count, block_size;
 	struct ap_span *span;
 	bool fresh;
 	uint64_t period;
@@ -166,10 +166,7 @@ void *ap_large_alloc(size_t size, size_t align, size_t requested, bool *zero)
 		return NULL;
 	if (zero)
 		*zero = fresh;
-	for (i = 1; i < count; i++) {
-		span[i].slices = i;
-		span[i].kind = SPAN_TAIL;
-	}
+	tails_mark(span, 1, count);
 	start = span_start(span);
 	span->block_size = block_size;
 	span->kind = SPAN_LARGE;
@@ -246,18 +243,23 @@ static bool resize_trial(void *pointer, size_t size, size_t block)
 
 void *ap_large_resize(struct ap_span *span, void *pointer, size_t size)
 {
-	size_t count = (size + SLICE_SIZE - 1) >> SLICE_SHIFT;
+	size_t count = (size + SLICE_SIZE - 1) >> SLICE_SHIFT, old = span->slices;
 
-	if (size > PTRDIFF_MAX || pointer != span_start(span) || count > span->slices || ap_secret)
+	if (size > PTRDIFF_MAX || pointer != span_start(span) || count > RUN_MAX || ap_secret)
 		return NULL;
+	if (count > old) {
+		if (!ap_slices_extend(span, old, count - old))
+			return NULL;
+		tails_mark(span, old, count);
+	}
 	if (span->sampled)
 		ap_sample_freed(pointer);
-	if (count < span->slices) {
-		for (size_t i = count; i < span->slices; i++)
+	if (count < old) {
+		for (size_t i = count; i < old; i++)
 			span[i].kind = SPAN_NONE;
-		ap_slices_give(span + count, span->slices - count);
-		span->slices = count;
+		ap_slices_give(span + count, old - count);
 	}
+	span->slices = count;
 	span->block_size = page_up(size);
 	span->sampled = resize_trial(pointer, size, span->block_size);
 	return pointer;

@@ -268,11 +268,26 @@ static size_t run_find_anywhere(size_t count, size_t align)
 	return 0;
 }
 
+/* Makes a free run somebody's. Returns whether its memory is known to be zero. */
+static bool run_claim(size_t slice, size_t count)
+{
+	struct arena *arena = arena_of(slice);
+	size_t at = slice % ARENA_SLICES, dirty = bits_count(arena->dirty, at, count);
+
+	if (dirty) {
+		ap_region.dirty -= dirty;
+		bits_set(arena->dirty, at, count, false);
+		bits_set(arena->aged, at, count, false);
+	}
+	bits_set(arena->free, at, count, false);
+	ap_region.unused -= count;
+	return dirty == 0;
+}
+
 struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
 {
 	struct ap_span *span = NULL;
-	struct arena *arena;
-	size_t slice, at, dirty, need;
+	size_t slice, need;
 
 	ap_region_lock();
 	if (unlikely(!ap_spans) && !region_start())
@@ -291,21 +306,29 @@ struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
 		slice = run_find_anywhere(count, align);
 	if (!slice)
 		goto out;
-	arena = arena_of(slice);
-	at = slice % ARENA_SLICES;
-	dirty = bits_count(arena->dirty, at, count);
-	*zero = dirty == 0;
-	if (dirty) {
-		ap_region.dirty -= dirty;
-		bits_set(arena->dirty, at, count, false);
-		bits_set(arena->aged, at, count, false);
-	}
-	bits_set(arena->free, at, count, false);
-	ap_region.unused -= count;
+	*zero = run_claim(slice, count);
 	span = &ap_spans[slice];
 out:
 	ap_region_unlock();
 	return span;
+}
+
+bool ap_slices_extend(struct ap_span *first, size_t count, size_t more)
+{
+	size_t slice = first - ap_spans + count, at = slice % ARENA_SLICES;
+	bool free = false;
+
+	ap_region_lock();
+	if (at == 0 || at + more > ARENA_SLICES)
+		goto out; /* the next arena may be elsewhere */
+	if (slice + more > end_slice && slice + region_tail() == end_slice)
+		region_grow(slice + more - end_slice);
+	free = slice + more <= end_slice && bits_count(arena_of(slice)->free, at, more) == more;
+	if (free)
+		run_claim(slice, more);
+out:
+	ap_region_unlock();
+	return free;
 }
 
 void ap_slices_give(struct ap_span *first, size_t count)

@@ -46,12 +46,24 @@ static inline char *span_start(const struct ap_span *span)
 	return (char *)((size_t)(span - ap_spans) << SLICE_SHIFT);
 }
 
+/* Makes the headers of a run's slices, from `first` up to `end`, lead to its first. */
+static inline void tails_mark(struct ap_span *span, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		span[i].slices = i;
+		span[i].kind = SPAN_TAIL;
+	}
+}
+
 /*
  * Takes a run of slices whose first is a multiple of `align` slices (a power of two), and returns
  * the header of the first, all else in the headers as the last user left it. *zero says whether
  * the memory is known to be zero. NULL: no memory.
  */
 struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero);
+
+/* Adds the `more` slices behind a run to it. False: they are not free. */
+bool ap_slices_extend(struct ap_span *first, size_t count, size_t more);
 
 /* Gives a run back. Its pages stay for the next taker for a second or two, see ap_slices_poll. */
 void ap_slices_give(struct ap_span *first, size_t count);

@@ -20,10 +20,7 @@ struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 
 	if (!span)
 		return NULL;
-	for (size_t i = 1; i < slices; i++) {
-		span[i].slices = i;
-		span[i].kind = SPAN_TAIL;
-	}
+	tails_mark(span, 1, slices);
 	span->free = span->local_free = &span->sentinel;
 	span->sentinel.key = SENTINEL_KEY;
 	span->until = span->floor = span->carved = 0;
