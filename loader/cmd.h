@@ -14,10 +14,11 @@
 #include "error.h"
 #include "format.h"
 #include "mmap_watch.h"
-#include "period.h"
+#include "rate.h"
 #include "session.h"
 #include "target.h"
 #include "term.h"
+#include "variable.h"
 
 /* A command gets its name in argv[0] and returns an exit status. */
 int cmd_attach(int argc, char **argv);
@@ -91,8 +92,9 @@ void output_options_clear(struct output_options *options);
 struct recording_options {
 	struct ap_session_options session;
 	struct output_options out;
-	const char *period_text; /* as given; NULL: the target's own */
-	uint64_t period;
+	uint64_t period;   /* 0: the target's own */
+	uint64_t max_rate; /* samples in a second; 0: no limit */
+	bool guard;
 	uint64_t duration_ns; /* 0: no limit */
 	bool verbose, help;
 };
@@ -113,12 +115,19 @@ extern const char recording_options_help[];
 /* Why a recording ended. */
 enum recording_end { END_INTERRUPTED, END_DURATION, END_EXITED };
 
+/* One of a kind for each file that has it. */
+struct recording_variables {
+	struct ap_variable *items;
+	size_t count;
+};
+
 struct recording {
 	const struct recording_options *options;
 	struct ap_target target;
 	struct ap_session *session;
-	struct ap_period *periods; /* one for each variable that was found */
-	size_t period_count;
+	struct recording_variables periods, guards;
+	struct ap_rate rate;	    /* with --max-rate, once a period has been found */
+	uint64_t period_highest;    /* that --max-rate has set; 0: none */
 	pid_t tid;		    /* the thread that the probes are attached to */
 	struct ap_mmap_watch watch; /* of run, to see what a short-lived child maps */
 	pid_t child;		    /* of run: signals are handed on to it. 0: none */
@@ -145,14 +154,11 @@ int recording_prepare(struct recording *recording, struct ap_error *error);
 void recording_begin(struct recording *recording);
 
 /*
- * Looks at the target again: new files are opened, new probes attached, their period set. Also
+ * Looks at the target again: new files are opened, new probes attached, their variables set. Also
  * moves the probes to another thread when theirs has exited. 0 or a negative errno with the error
  * filled in.
  */
 int recording_scan(struct recording *recording, struct ap_error *error);
-
-/* The mean bytes between two samples; 0: unknown. */
-uint64_t recording_period(const struct recording *recording);
 
 /* Waits, with progress, until the recording is over: says why in recording->end. */
 int recording_wait(struct recording *recording, struct ap_error *error);
@@ -160,8 +166,24 @@ int recording_wait(struct recording *recording, struct ap_error *error);
 /* Hands signals on to the child until it has exited. 0 or a negative errno. */
 int recording_forward(struct recording *recording);
 
-/* Takes the probes out, sets the period back, lets signals end us. As ap_session_detach(). */
+/* Takes the probes out, sets the variables back, lets signals end us. As ap_session_detach(). */
 int recording_stop(struct recording *recording, struct ap_error *error);
+
+/* ---- What a recording sets in the target ---- */
+
+/* Finds, reads and sets what is new. 0 or a negative errno with the error filled in. */
+int recording_variables_take(struct recording *recording, struct ap_error *error);
+
+/* Sets everything back, as far as nobody else has changed it. */
+void recording_variables_restore(struct recording *recording);
+
+/* The mean bytes between two samples, before --max-rate has changed them; 0: unknown. */
+uint64_t recording_period(const struct recording *recording);
+
+/* Keeps to --max-rate, if given: to be called every AP_RATE_TICK_MS. */
+void recording_rate_follow(struct recording *recording, uint64_t now_ns);
+
+/* ---- Its end ---- */
 
 /* Stops it, and writes table and outputs. 0 or a negative errno with the error filled in. */
 int recording_finish(struct recording *recording, struct ap_error *error);

@@ -25,15 +25,24 @@ static int pid_parse(const char *text, pid_t *ret, struct ap_error *error)
 	return 0;
 }
 
-static int period_check(const struct recording *recording, struct ap_error *error)
+/* What is to be set must be there. */
+static int variables_check(const struct recording *recording, struct ap_error *error)
 {
-	if (!recording->options->period || recording->period_count)
+	const struct recording_options *options = recording->options;
+	const char *what, *option;
+
+	if ((options->period || options->max_rate) && !recording->periods.count) {
+		what = "does not let its sampling period be set";
+		option = options->period ? "--period" : "--max-rate";
+	} else if (options->guard && !recording->guards.count) {
+		what = "cannot guard its sampled blocks";
+		option = "--guard";
+	} else {
 		return 0;
-	ap_error_what(error, AP_EXIT_FAILURE,
-		"the allocator of process %d does not let its "
-		"sampling period be set",
-		recording->target.pid);
-	ap_error_hint(error, "leave out --period");
+	}
+	ap_error_what(error, AP_EXIT_FAILURE, "the allocator of process %d %s",
+		recording->target.pid, what);
+	ap_error_hint(error, "leave out %s", option);
 	return -ENOTSUP;
 }
 
@@ -57,7 +66,7 @@ static int record(struct recording *recording, pid_t pid, struct ap_error *error
 	recording_begin(recording);
 	err = recording_scan(recording, error);
 	if (!err)
-		err = period_check(recording, error);
+		err = variables_check(recording, error);
 	if (err)
 		return err;
 	if (!recording->options->out.quiet) {

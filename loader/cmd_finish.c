@@ -93,6 +93,10 @@ static int profile_make(struct recording *recording, const struct ap_snapshot *s
 	profile->info.start_ns = recording->start_ns;
 	profile->info.duration_ns = recording->end_ns - recording->begin_ns;
 	profile->info.period = recording_period(recording);
+	if (recording->period_highest) {
+		profile->info.period_lowest = profile->info.period;
+		profile->info.period = (int64_t)recording->period_highest;
+	}
 	profile->default_value = recording->options->out.format.value;
 	err = ap_profile_set(&profile->info.command, recording->target.command);
 	if (!err)
@@ -174,6 +178,16 @@ static void table_print(const struct output_options *options, const struct ap_pr
 	ap_format_text_write(stderr, profile, &format);
 }
 
+static void period_print(const struct ap_profile_info *info)
+{
+	char lowest[AP_SIZE_TEXT], highest[AP_SIZE_TEXT];
+
+	if (info->period_lowest)
+		fprintf(stderr, "note: 1 sample per %s to %s, by --max-rate\n",
+			ap_size_format(lowest, (double)info->period_lowest),
+			ap_size_format(highest, (double)info->period));
+}
+
 static void no_samples(const struct recording *recording, const struct ap_snapshot *snapshot,
 	struct ap_error *error)
 {
@@ -225,8 +239,10 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	err = profile_make(recording, &snapshot, &profile, &faults);
 	if (err)
 		goto fail;
-	if (!recording->options->out.quiet)
+	if (!recording->options->out.quiet) {
 		table_print(&recording->options->out, profile);
+		period_print(&profile->info);
+	}
 	losses_warn(recording, &snapshot, &faults);
 	if (recording->options->out.count)
 		err = outputs_write(&recording->options->out, profile, NULL, error);

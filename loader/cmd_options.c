@@ -9,16 +9,27 @@
 const char recording_options_help[] =
 	"  -d, --duration TIME      stop after that long: 30s, 5m, 1h\n"
 	"      --period BYTES       mean bytes between two samples: 64K, 512K, 2M\n"
+	"      --max-rate N         raise the period when more samples come in a second\n"
+	"      --guard              make overflows of sampled blocks, and uses after\n"
+	"                           their free, end the process at that instruction\n"
 	"      --max-stacks N       different stacks to keep apart (16384)\n"
 	"      --max-live N         sampled blocks to follow until their free (65536)\n"
 	"  -v, --verbose            print what libbpf says, too\n";
 
-enum { OPTION_PERIOD = OPTION_OWN, OPTION_MAX_STACKS, OPTION_MAX_LIVE };
+enum {
+	OPTION_PERIOD = OPTION_OWN,
+	OPTION_MAX_RATE,
+	OPTION_GUARD,
+	OPTION_MAX_STACKS,
+	OPTION_MAX_LIVE
+};
 
 static const struct option long_options[] = {
 	OUTPUT_OPTIONS_LONG,
 	{"duration", required_argument, NULL, 'd'},
 	{"period", required_argument, NULL, OPTION_PERIOD},
+	{"max-rate", required_argument, NULL, OPTION_MAX_RATE},
+	{"guard", no_argument, NULL, OPTION_GUARD},
 	{"max-stacks", required_argument, NULL, OPTION_MAX_STACKS},
 	{"max-live", required_argument, NULL, OPTION_MAX_LIVE},
 	{"verbose", no_argument, NULL, 'v'},
@@ -60,6 +71,14 @@ static int option_take(
 		if (ap_size_parse(text, &options->period) || !options->period)
 			return option_value_error(
 				error, "--period", text, "give a number of bytes: 64K, 512K, 2M");
+		return 0;
+	case OPTION_MAX_RATE:
+		if (ap_count_parse(text, &options->max_rate) || !options->max_rate)
+			return option_value_error(
+				error, "--max-rate", text, "give a number of samples: 1000");
+		return 0;
+	case OPTION_GUARD:
+		options->guard = true;
 		return 0;
 	case OPTION_MAX_STACKS:
 		return count_take(

@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <allocprof/probe.h>
-
 #include "units.h"
 
 #define SECOND_NS     1000000000ULL
@@ -39,9 +37,9 @@ void recording_init(struct recording *recording, const struct recording_options 
 
 void recording_clear(struct recording *recording)
 {
-	for (size_t i = 0; i < recording->period_count; i++)
-		ap_period_close(&recording->periods[i]);
-	free(recording->periods);
+	recording_variables_restore(recording);
+	free(recording->periods.items);
+	free(recording->guards.items);
 	ap_mmap_watch_close(&recording->watch);
 	ap_session_close(recording->session);
 	ap_target_clear(&recording->target);
@@ -91,47 +89,6 @@ void recording_begin(struct recording *recording)
 	recording->begin_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-static int period_take(struct recording *recording, uint64_t address, struct ap_error *error)
-{
-	struct ap_period *grown, period = {.memory = -1};
-	int err;
-
-	for (size_t i = 0; i < recording->period_count; i++)
-		if (recording->periods[i].address == address)
-			return 0;
-	grown = reallocarray(recording->periods, recording->period_count + 1, sizeof(*grown));
-	if (!grown) {
-		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
-		return -ENOMEM;
-	}
-	recording->periods = grown;
-	err = ap_period_open(&period, recording->tid, address);
-	if (!err && recording->options->period)
-		err = ap_period_set(&period, recording->options->period);
-	if (err) {
-		ap_period_close(&period);
-		/* To know it is nice to have; to set it has been asked for. The memory of a child that
-		 * has executed another program meanwhile is gone: there will be another variable. */
-		if (!recording->options->period || (recording->child && err == -EIO))
-			return 0;
-		ap_error_what(error, AP_EXIT_FAILURE,
-			"cannot set the sampling period of process %d", recording->target.pid);
-		ap_error_detail(error, "writing to its memory: %s", strerror(-err));
-		ap_error_hint(error, "leave out --period");
-		return err;
-	}
-	recording->periods[recording->period_count++] = period;
-	return 0;
-}
-
-uint64_t recording_period(const struct recording *recording)
-{
-	/* A child of run may be gone before its period could be read. */
-	if (!recording->period_count)
-		return recording->child ? AP_PERIOD_DEFAULT : 0;
-	return recording->periods[0].now ? recording->periods[0].now : AP_PERIOD_DEFAULT;
-}
-
 static bool has_exited(const struct recording *recording)
 {
 	struct pollfd exited = {.fd = recording->target.pidfd, .events = POLLIN};
@@ -153,13 +110,9 @@ static int scan(struct recording *recording, struct ap_error *error)
 		recording->tid = tid;
 		known = 0;
 	}
-	for (size_t i = 0; i < target->probed_count; i++) {
-		if (!target->probed[i].period_address)
-			continue;
-		err = period_take(recording, target->probed[i].period_address, error);
-		if (err)
-			return err;
-	}
+	err = recording_variables_take(recording, error);
+	if (err)
+		return err;
 	/* Before the probes: the first stacks want them. A failure shows in the stacks. */
 	ap_session_unwind(recording->session, &target->table);
 	for (size_t i = known; i < target->probed_count; i++) {
@@ -257,7 +210,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 
 	ap_progress_start(&recording->progress, stderr, recording->options->out.quiet, now);
 	for (;;) {
-		int timeout = AP_PROGRESS_TICK_MS;
+		int timeout = recording->rate.most ? AP_RATE_TICK_MS : AP_PROGRESS_TICK_MS;
 
 		if (stop && now - recording->begin_ns >= stop) {
 			recording->end = END_DURATION;
@@ -278,8 +231,8 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			ap_mmap_watch_read(
 				&recording->watch, recording->target.pid, &recording->target.table);
 			ap_session_unwind(recording->session, &recording->target.table);
-			/* The library may just have come: its period is to be set at once. */
-			if (!recording->period_count)
+			/* The library may just have come: its variables are to be set at once. */
+			if (!recording->periods.count)
 				recording->scan_ns = now;
 		}
 		if (polled[3].revents)
@@ -298,6 +251,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			if (err && err != -ESRCH)
 				return err;
 		}
+		recording_rate_follow(recording, now);
 		if (ap_progress_due(&recording->progress, now))
 			progress_show(recording, now);
 	}
@@ -332,8 +286,7 @@ int recording_stop(struct recording *recording, struct ap_error *error)
 	ap_target_search(&recording->target, error);
 	recording->end_ns = clock_ns(CLOCK_MONOTONIC);
 	err = ap_session_detach(recording->session);
-	for (size_t i = 0; i < recording->period_count; i++)
-		ap_period_close(&recording->periods[i]);
+	recording_variables_restore(recording);
 	/* From here on another Ctrl-C ends us at once. */
 	ending_set(&set);
 	if (!recording->child)

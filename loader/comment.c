@@ -24,6 +24,7 @@ static const struct key {
 	{"pid", SIGNED, offsetof(struct ap_profile_info, pid)},
 	{"host", TEXT, offsetof(struct ap_profile_info, host)},
 	{"ended", TEXT, offsetof(struct ap_profile_info, end_reason)},
+	{"lowest period", SIGNED, offsetof(struct ap_profile_info, period_lowest)},
 	{"samples", COUNT, offsetof(struct ap_profile_info, samples)},
 	{"frees", COUNT, offsetof(struct ap_profile_info, frees)},
 	{"lost", COUNT, offsetof(struct ap_profile_info, lost)},

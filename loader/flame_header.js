@@ -44,7 +44,8 @@ function buildFacts() {
 	if (info.duration_ms > 0)
 		fact("for", formatDuration(info.duration_ms) + (info.end ? `, ${info.end}` : ""));
 	if (info.period > 0)
-		fact("one sample per", formatBytes(info.period), false, "The mean number of bytes between samples");
+		fact("one sample per", (info.period_lowest > 0 ? formatBytes(info.period_lowest) + " to " : "") + formatBytes(info.period),
+			false, "The mean number of bytes between samples");
 	if (info.samples > 0) {
 		fact("samples", info.samples.toLocaleString("en-US"));
 		fact("lost", info.lost === 0 ? "none" : `${info.lost.toLocaleString("en-US")} (${formatShare(info.lost, info.samples)})`,

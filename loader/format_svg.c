@@ -190,8 +190,11 @@ static void header_put(const struct picture *picture, uint32_t rows)
 	if (info->duration_ns > 0)
 		fprintf(out, " \xc2\xb7 %.1f s", (double)info->duration_ns / 1e9);
 	if (info->period > 0)
-		fprintf(out, " \xc2\xb7 one sample per %s",
-			ap_size_format(period, (double)info->period));
+		fputs(" \xc2\xb7 one sample per ", out);
+	if (info->period > 0 && info->period_lowest > 0)
+		fprintf(out, "%s to ", ap_size_format(period, (double)info->period_lowest));
+	if (info->period > 0)
+		fputs(ap_size_format(period, (double)info->period), out);
 	if (info->samples > 0)
 		fprintf(out, " \xc2\xb7 %llu samples, %llu lost, %.1f%% whole stacks",
 			(unsigned long long)info->samples, (unsigned long long)info->lost,

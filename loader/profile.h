@@ -87,7 +87,8 @@ struct ap_profile_info {
 	int64_t pid;
 	int64_t start_ns; /* Unix time of the attach */
 	int64_t duration_ns;
-	int64_t period;	       /* bytes between samples, mean */
+	int64_t period;	       /* bytes between samples, mean; where it changed, the largest */
+	int64_t period_lowest; /* 0: it did not change */
 	uint64_t samples;      /* alloc probes that fired */
 	uint64_t frees;	       /* free probes that fired for a block of this recording */
 	uint64_t lost;	       /* samples that could not be filed under their stack; charged to a

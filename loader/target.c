@@ -159,12 +159,13 @@ int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 	return 0;
 }
 
-/* Where the file's period variable is in the target: by the mapping of its code. */
-static uint64_t period_address(const struct ap_mapping_table *table, const struct ap_probed *probed)
+/* Where a variable of the file is in the target: by the mapping of its code. 0: nowhere. */
+static uint64_t variable_address(
+	const struct ap_mapping_table *table, const struct ap_probed *probed, uint64_t variable)
 {
 	const struct ap_usdt *usdt = &probed->usdt;
 
-	if (!usdt->period)
+	if (!variable)
 		return 0;
 	for (size_t i = 0; i < table->current_count; i++) {
 		const struct ap_mapping *mapping = table->mappings[table->current[i]];
@@ -173,7 +174,7 @@ static uint64_t period_address(const struct ap_mapping_table *table, const struc
 		if (mapping->object == probed->object && site >= mapping->offset &&
 			site - mapping->offset < mapping->end - mapping->start)
 			return mapping->start + usdt->text_offset - mapping->offset -
-			       usdt->text_address + usdt->period;
+			       usdt->text_address + variable;
 	}
 	return 0;
 }
@@ -203,9 +204,14 @@ int ap_target_search(struct ap_target *target, struct ap_error *error)
 		grown += target->probed_count++;
 		*grown = (struct ap_probed){.object = object, .usdt = usdt, .err = err};
 	}
-	for (size_t i = 0; i < target->probed_count; i++)
-		target->probed[i].period_address =
-			period_address(&target->table, &target->probed[i]);
+	for (size_t i = 0; i < target->probed_count; i++) {
+		struct ap_probed *probed = &target->probed[i];
+
+		probed->period_address =
+			variable_address(&target->table, probed, probed->usdt.period);
+		probed->guard_address =
+			variable_address(&target->table, probed, probed->usdt.guard);
+	}
 	return 0;
 }
 

@@ -18,8 +18,9 @@
 struct ap_probed {
 	struct ap_object *object;
 	struct ap_usdt usdt;
-	int err;		 /* why its probes cannot be used: -ENOTSUP, -E2BIG; 0: they can */
-	uint64_t period_address; /* in the target; 0: it has no such variable */
+	int err; /* why its probes cannot be used: -ENOTSUP, -E2BIG; 0: they can */
+	/* In the target; 0: it has no such variable. */
+	uint64_t period_address, guard_address;
 };
 
 struct ap_target {

@@ -148,24 +148,34 @@ static int notes_read(Elf *elf, Elf_Scn *section, uint64_t base, struct ap_usdt 
 	return 0;
 }
 
-static void period_find(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct ap_usdt *ret)
+static uint64_t *variable_of(struct ap_usdt *usdt, const GElf_Sym *symbol, const char *name)
+{
+	if (symbol->st_size == 8 && !strcmp(name, AP_PERIOD_SYMBOL))
+		return &usdt->period;
+	if (symbol->st_size == 4 && !strcmp(name, AP_GUARD_SYMBOL))
+		return &usdt->guard;
+	return NULL;
+}
+
+static void variables_find(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct ap_usdt *ret)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
 	GElf_Sym symbol;
+	uint64_t *variable;
 	const char *name;
 
 	for (size_t i = 0; data && i < count && i <= INT32_MAX; i++) {
-		if (!gelf_getsym(data, i, &symbol))
+		if (!gelf_getsym(data, (int)i, &symbol))
 			return;
-		if (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size != 8 ||
-			symbol.st_shndx == SHN_UNDEF || symbol.st_value % 8)
+		if (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || !symbol.st_size ||
+			symbol.st_size > 8 || symbol.st_shndx == SHN_UNDEF ||
+			symbol.st_value % symbol.st_size)
 			continue;
 		name = elf_strptr(elf, header->sh_link, symbol.st_name);
-		if (name && !strcmp(name, AP_PERIOD_SYMBOL)) {
-			ret->period = symbol.st_value;
-			return;
-		}
+		variable = name ? variable_of(ret, &symbol, name) : NULL;
+		if (variable && !*variable)
+			*variable = symbol.st_value;
 	}
 }
 
@@ -222,13 +232,13 @@ static int sections_read(Elf *elf, struct ap_usdt *ret)
 	}
 	if (!ret->count)
 		return -ENOENT;
-	/* A static executable exports nothing: its symbol table may still have the variable. */
+	/* A static executable exports nothing: its symbol table may still have the variables. */
 	while ((section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header))
 			return -EBADMSG;
-		if (!ret->period && header.sh_size <= SYMBOLS_SIZE_MAX &&
+		if (header.sh_size <= SYMBOLS_SIZE_MAX &&
 			(header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
-			period_find(elf, section, &header, ret);
+			variables_find(elf, section, &header, ret);
 	}
 	return text_find(elf, ret);
 }

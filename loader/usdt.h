@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The probes of an ELF file: where its .note.stapsdt notes of the provider otel_memory say that
- * they are, and the variable with the sampling period. The file is the target's and not trusted:
+ * they are, and the variables that a profiler may set. The file is the target's and not trusted:
  * it is read with pread (a mapped file could be truncated under us), every offset is checked.
  */
 #ifndef ALLOCPROF_USDT_H
@@ -24,9 +24,9 @@ struct ap_usdt_site {
 struct ap_usdt {
 	struct ap_usdt_site site[AP_USDT_SITES];
 	size_t count;
-	/* The period variable: its address in the file's own terms, 0: none; and the place of the
+	/* The variables: their addresses in the file's own terms, 0: none; and the place of the
 	 * executable segment, from which follows where the file is mapped. */
-	uint64_t period;
+	uint64_t period, guard;
 	uint64_t text_address, text_offset;
 };
 

@@ -32,6 +32,9 @@
  * The sampling period, the mean number of bytes between two samples, is the exported 8-byte
  * variable AP_PERIOD_SYMBOL of the object that holds the probes. A profiler may store to it at any
  * time through /proc/PID/mem; 0 is read as AP_PERIOD_DEFAULT.
+ *
+ * An allocator may have a second one, the 4-byte variable AP_GUARD_SYMBOL: while it is 1, sampled
+ * blocks are put where an overflow or a use after free faults.
  */
 #ifndef ALLOCPROF_PROBE_H
 #define ALLOCPROF_PROBE_H
@@ -42,6 +45,7 @@
 
 #define AP_PERIOD_SYMBOL  "allocprof_sample_period"
 #define AP_PERIOD_DEFAULT (512 * 1024)
+#define AP_GUARD_SYMBOL	  "allocprof_guard"
 
 /* The section in which the kernel looks for semaphores, and the attributes of one. */
 #define AP_SEMAPHORE __attribute__((section(".probes"), visibility("hidden")))

@@ -22,6 +22,7 @@ AP_SEMAPHORE volatile uint16_t alloc_semaphore = 0x1234;
 AP_SEMAPHORE volatile uint16_t free_semaphore = 0x5678;
 
 uint64_t allocprof_sample_period = 0x1122334455667788;
+uint32_t allocprof_guard = 0x11223344;
 
 static __attribute__((noinline, used)) void fire(uint64_t pointer, uint64_t size, uint64_t weight)
 {
@@ -60,6 +61,8 @@ static void test_self(void **state)
 	assert_int_equal((uintptr_t)&allocprof_sample_period - usdt.period,
 		((uintptr_t)fire & ~4095UL) -
 			((usdt.site[0].offset & ~4095UL) - usdt.text_offset + usdt.text_address));
+	assert_int_equal((uintptr_t)&allocprof_guard - usdt.guard,
+		(uintptr_t)&allocprof_sample_period - usdt.period);
 	close(fd);
 }
 
