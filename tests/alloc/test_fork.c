@@ -286,7 +286,7 @@ static void test_fork_chain(void **state)
 /* vfork's child shares the parent's memory: what it allocates and frees is the parent's. */
 static void test_vfork(void **state)
 {
-	for (int i = 0; i < 100; i++) {
+	for (volatile int i = 0; i < 100; i++) {
 		char *volatile block = NULL;
 		int status = 0;
 		pid_t pid = vfork();
