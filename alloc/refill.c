@@ -353,7 +353,11 @@ void *ap_malloc_slow(size_t size, struct ap_span *span)
 		/* The common refill: what the thread has freed since the last one. */
 		if (span_has_local_free(span) && span->state == SPAN_QUEUED && heap_is_calm(heap)) {
 			span_expose_all(span);
-			return span_pop(span);
+			block = span_pop(span);
+			if (unlikely(!block))
+				ap_fatal("free block was written to:", span->free,
+					span->block_size);
+			return block;
 		}
 	}
 	block = ap_malloc_class(size, 16, size);
