@@ -355,8 +355,8 @@ void *ap_malloc_slow(size_t size, struct ap_span *span)
 			span_expose_all(span);
 			block = span_pop(span);
 			if (unlikely(!block))
-				ap_fatal("free block was written to:", span->free,
-					span->block_size);
+				ap_fatal(
+					"free block was written to:", span->free, span->block_size);
 			return block;
 		}
 	}
