@@ -478,20 +478,22 @@ static void test_smashed(void **state)
 static void overflow(void *argument)
 {
 	size_t size = class_for(*(size_t *)argument);
-	char *blocks[20], *next = NULL;
-	int i;
+	char *blocks[200], *before = NULL;
 
-	for (i = 0; i < 20; i++)
+	for (int i = 0; i < 200; i++)
 		blocks[i] = do_malloc(size);
-	for (i = 1; i < 19; i++)
-		if (blocks[i] == blocks[i - 1] + size)
-			break;
-	next = blocks[i];
-	for (int k = 0; k < 20; k++)
-		if (k != i - 1)
-			do_free(blocks[k]);
-	expect(next, size);
-	memset(blocks[i - 1], 0x41, size + 8);
+	/* Two that stand side by side; the second is freed, and some others. */
+	for (int i = 0; i < 200; i++)
+		for (int k = 0; k < 200; k++)
+			if (blocks[k] == blocks[i] + size)
+				before = blocks[i];
+	if (!before)
+		abort();
+	for (int i = 0; i < 200; i++)
+		if (blocks[i] == before + size || (i % 3 == 0 && blocks[i] != before))
+			do_free(blocks[i]);
+	expect(before + size, size);
+	memset(before, 0x41, size + 8);
 	use_up(size);
 }
 
