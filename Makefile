@@ -24,7 +24,7 @@ COMMON := -g -std=gnu11 -Iinclude -MMD -MP $(WARN) -DAP_VERSION='"$(VERSION)"'
 OPT    ?= -O2
 # A sanitizer has a malloc of its own, which ours must not replace. With APART=1 the functions that
 # liballocprof.a has are called __wrap_malloc and so on, and only the tests' own calls go to them.
-apart := $(if $(APART),$(filter-out allocprof_sample_period,$(shell \
+apart := $(if $(APART),$(filter-out allocprof_%,$(shell \
 	sed -n '/global:/,/local:/s/;/ /gp' alloc/liballocprof.map)))
 debug_level := $(if $(DEBUG),$(if $(filter full,$(DEBUG)),2,1),0)
 
