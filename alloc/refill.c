@@ -44,7 +44,7 @@ static void span_dismiss(struct ap_heap *heap, struct ap_span *span)
 	queue_remove(span->sampled ? &heap->sampled : &heap->queue[class], span);
 	if (span->state == SPAN_IDLE)
 		heap->idle--;
-	if (heap->entry[class_last_entry(class)] == span)
+	if (load_relaxed(heap->entry[class_last_entry(class)]) == span)
 		entries_set(heap, class, &heap->empty);
 	heap->spans--;
 	ap_span_release(span);
@@ -124,8 +124,8 @@ void ap_span_event(struct ap_span *span)
 	struct ap_heap *heap = ap_heap;
 
 	/* A thread that frees what it has just allocated: its one span goes round and round. */
-	if (heap->entry[class_last_entry(span->class)] == span && span->state == SPAN_QUEUED &&
-		heap_is_calm(heap)) {
+	if (load_relaxed(heap->entry[class_last_entry(span->class)]) == span &&
+		span->state == SPAN_QUEUED && heap_is_calm(heap)) {
 		span_expose_all(span);
 		return;
 	}
@@ -295,7 +295,7 @@ static inline __attribute__((always_inline)) void *queue_alloc(
 		if (!span_expose(heap, span, attach))
 			span_fill(heap, span);
 	}
-	if (heap->entry[class_last_entry(class)] != span && likely(!ap_secret))
+	if (load_relaxed(heap->entry[class_last_entry(class)]) != span && likely(!ap_secret))
 		entries_set(heap, class, span);
 	block = span->free;
 	if (unlikely(block->key != span_key(span)))
