@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests of the named suites (unit, alloc, integration) and ends with one line of counts.
-# A test passes with exit status 0 and skips with 77, saying why; under CI=true a skip fails.
-# ONLY=PATTERN runs those whose name matches it.
+# A test passes with exit status 0 and skips with 77, saying why; under CI=true a skip fails. One
+# that leaves a process, a file or a pinned BPF object behind fails, too. (What is not pinned goes
+# with the process that holds it.) ONLY=PATTERN runs those whose name matches it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 export O=${O:-build}
@@ -10,14 +11,46 @@ passed=0 failed=0 skipped=0
 logs=$O/test-logs
 mkdir -p "$logs"
 
+# Every process that a test starts inherits this, whoever adopts it.
+mark=ALLOCPROF_TEST=$$-$SRANDOM
+
+# The processes of a test, as "PID NAME"; they have a moment to end, as some have been killed.
+processes_left() {
+  local try pids pid
+  for ((try = 0; try < 30; try++)); do
+    pids=$(grep -lsazxF "$mark" /proc/[0-9]*/environ | cut -d / -f 3)
+    [ -n "$pids" ] || return 0
+    sleep 0.1
+  done
+  for pid in $pids; do
+    echo "process $pid $(cat "/proc/$pid/comm" 2>/dev/null)"
+    kill -9 "$pid" 2>/dev/null
+  done
+}
+
+left_behind() { # FOLDER
+  processes_left
+  find "$1" /sys/fs/bpf -mindepth 1 -maxdepth 1 \( -path "$1/*" -o -name 'allocprof*' \) 2>/dev/null
+}
+
 run() { # NAME COMMAND...
-  local name=$1 log status start
+  local name=$1 log status start left
   shift
   [[ $name =~ ${ONLY:-.} ]] || return 0
   log=$logs/${name//\//_}.log
   start=$SECONDS
-  timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null
+  tmp=$(mktemp -d)
+  chmod 755 "$tmp" # some tests become another user
+  # In the background, so that a signal to us is taken at once.
+  env "$mark" TMPDIR="$tmp" timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null &
+  wait $!
   status=$?
+  left=$(left_behind "$tmp")
+  rm -rf "$tmp"
+  if [ -n "$left" ]; then
+    printf 'test: left behind:\n%s\n' "$left" >>"$log"
+    [ $status != 0 ] && [ $status != 77 ] || status=left
+  fi
   if [ $status = 0 ]; then
     passed=$((passed + 1))
     printf '  ok    %-44s %3d s\n' "$name" $((SECONDS - start))
@@ -32,6 +65,8 @@ run() { # NAME COMMAND...
   fi
 }
 
+tmp=''
+trap 'processes_left >/dev/null; rm -rf "$tmp"; exit 130' INT TERM HUP
 for suite in "$@"; do
   case $suite in
     unit | alloc)

@@ -3,12 +3,12 @@
 # CPU, where a thread that preempts another one inside the program overwrites them.
 . "$(dirname "$0")/common.sh"
 need_bpf
-need bpftool
+need bpftool unshare
 
-pinned=/sys/fs/bpf/allocprof-test-$$
-mountpoint -q /sys/fs/bpf || skip "needs /sys/fs/bpf"
-bpftool -d prog loadall "$O/bpf/allocprof.bpf.o" "$pinned" >"$tmp/load.out" 2>&1 || fail "not loaded"
-rm -rf "$pinned"
+# bpftool pins what it loads: into a file system of its own, which goes with the namespace.
+mkdir "$tmp/bpf"
+unshare --mount sh -c 'mount -t bpf none "$1/bpf" && exec bpftool -d prog loadall "$2" "$1/bpf/pinned"' \
+  sh "$tmp" "$O/bpf/allocprof.bpf.o" >"$tmp/load.out" 2>&1 || fail "not loaded"
 depths=$(sed -n 's/^stack depth //p' "$tmp/load.out" | tr '+' '\n')
 [ -n "$depths" ] || fail "the verifier says nothing of stack depths"
 echo "frames: $(echo "$depths" | tr '\n' ' ')"

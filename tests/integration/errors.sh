@@ -20,9 +20,9 @@ fails() { # STATUS PATTERN COMMAND...
 nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 
 cd "$tmp"
-# A copy that another user can reach.
+# Copies that another user can reach.
 chmod 755 "$tmp"
-cp "$allocprof" "$tmp/allocprof"
+cp "$allocprof" "$programs/prober" "$tmp"
 
 sleep 1000 &
 other=$!
@@ -71,7 +71,7 @@ fails 5 "process $other \(sleep\) does not use an allocator" "$allocprof" attach
 
 # No permission: on another user's process, and on one's own without the right to use BPF.
 fails 3 "no permission to look into process $pid" nobody "$tmp/allocprof" attach -o /tmp/a.html "$pid"
-setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/prober" <>"$tmp/prober.in" >"$tmp/own.out" &
+setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/prober" <>"$tmp/prober.in" >"$tmp/own.out" &
 own=$!
 started+=("$own")
 wait_until has "$tmp/own.out" '^ready'
