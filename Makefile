@@ -17,6 +17,8 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 Q      := $(if $(filter 1,$(V)),,@)
 msg     = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(patsubst $(CURDIR)/%,%,$(2))';)
 PROBES ?= 1
+# What makes everything from nothing uses all cores, unless it is told how many.
+JOBS    = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 WARN   := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
           $(if $(filter 1,$(WERROR)),-Werror)
@@ -178,12 +180,12 @@ deps:  ## install what building and testing needs (Debian, root)
 
 demo:  ## profile a live redis-server: installs, builds, attaches, prints where the pictures are
 	$(Q).ci/deps build demo
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)tests/demo.sh
+	$(Q)$(MAKE) --no-print-directory $(JOBS) all
+	$(Q)O=$(O) tests/demo.sh
 
 check:  ## install what the tests need, build, run every test
 	$(Q).ci/deps build check
-	$(Q)$(MAKE) --no-print-directory all $(unit_tests) $(alloc_tests) $(programs) $(pages)
+	$(Q)$(MAKE) --no-print-directory $(JOBS) all $(unit_tests) $(alloc_tests) $(programs) $(pages)
 	$(Q)O=$(O) tests/run.sh unit alloc integration
 
 check-unit: all $(unit_tests)  ## the loader's unit tests alone
