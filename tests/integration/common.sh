@@ -114,7 +114,7 @@ semaphores_are() { # PID "ALLOC FREE"
 }
 
 folded_sum() { # FILE
-  awk '{ sum += $NF } END { printf "%d", sum }' "$1"
+  awk '{ sum += $NF } END { printf "%.0f", sum }' "$1"
 }
 
 # What the prober said that a recording must hold: stacks from path() on with their values.
@@ -125,7 +125,7 @@ expected() { # live|allocated bytes|objects
 
 expected_sum() { # live|allocated bytes|objects
   awk -v kind="$1" -v unit="$2" \
-    '$1 == kind { sum += unit == "bytes" ? $3 : $4 } END { printf "%d", sum }' "$tmp/prober.out"
+    '$1 == kind { sum += unit == "bytes" ? $3 : $4 } END { printf "%.0f", sum }' "$tmp/prober.out"
 }
 
 # The same of a folded file.

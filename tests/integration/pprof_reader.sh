@@ -17,7 +17,7 @@ for kind in allocated live; do
   for unit in objects bytes; do
     column=$((column + 1))
     sum=$(sed -n '/^Samples:/,/^Locations/p' "$tmp/raw.out" | sed -n 's/:.*//; /^ *[0-9]/p' |
-      awk -v column=$column '{ sum += $column } END { printf "%d", sum }')
+      awk -v column=$column '{ sum += $column } END { printf "%.0f", sum }')
     equal "$kind $unit" "$sum" "$(expected_sum $kind $unit)"
   done
 done
