@@ -215,8 +215,9 @@ static __noinline int step_frame_pointer(struct scratch *scratch)
 	walk->pc = walk->word[1] & AP_CODE_MASK;
 	walk->fp_lost = 0;
 	walk->bx_lost = 1;
+	/* Returned to, it is a start; jumped to, it is the fault of a call of nothing. */
 	if (!walk->pc)
-		return walk_end(scratch, AP_END_START);
+		return walk_end(scratch, walk->is_exact ? AP_END_CODE : AP_END_START);
 	if (word_read(walk, walk->pc - 8) || !machine_is_call(walk->word[0]))
 		return walk_end(scratch, AP_END_FRAME);
 	return WALK_ON;
@@ -292,8 +293,9 @@ static __noinline int walk_step(struct scratch *scratch)
 	__u32 depth = stack->depth;
 	int status;
 
+	/* Returned to, it is a start; jumped to, it is the fault of a call of nothing. */
 	if (!walk->pc)
-		return walk_end(scratch, AP_END_START);
+		return walk_end(scratch, walk->is_exact ? AP_END_CODE : AP_END_START);
 	if (depth >= AP_FRAMES)
 		return WALK_OVER;
 	stack->depth = depth + 1;

@@ -18,7 +18,11 @@
 /* Rows are numbered with 16 bits of rules; libraries have some hundred. */
 #define RULES_MAX 65536U
 
-/* Between functions: shorter gaps are padding, which never runs. */
+/*
+ * Shorter gaps between entries are padding. It never runs; what returns to the function behind it
+ * was not called: libc starts a thread's and a coroutine's first function like that, so that this
+ * look-up, one byte before, finds nothing. All unwinders take it for the end of the stack.
+ */
 #define PADDING_MAX 16
 
 /* ---- The section ---- */
@@ -152,6 +156,7 @@ int ap_cfi_extent(const struct ap_elf_file *file, uint64_t *base, uint64_t *size
 struct compiler {
 	struct ap_cfi *cfi;
 	struct ap_table rules; /* of cfi->rules */
+	uint32_t padding_rule;
 	const struct ap_cfi_common *common;
 	uint64_t limit; /* of the entry that is compiled: where the next one begins */
 	struct common *commons;
@@ -441,7 +446,10 @@ static int entry_compile(struct compiler *compiler, struct entry *entry, uint64_
 	if (err)
 		return err;
 	compiler->cfi->entries++;
-	return next - end >= PADDING_MAX ? row_add(compiler, end, AP_RULE_NONE) : 0;
+	if (next == end)
+		return 0;
+	return row_add(
+		compiler, end, next - end < PADDING_MAX ? compiler->padding_rule : AP_RULE_NONE);
 }
 
 int ap_cfi_compile(
@@ -449,6 +457,7 @@ int ap_cfi_compile(
 {
 	static const struct ap_unwind_rule none = {.cfa = AP_CFA_NONE};
 	static const struct ap_unwind_rule unsupported = {.cfa = AP_CFA_UNSUPPORTED};
+	static const struct ap_unwind_rule end = {.cfa = AP_CFA_END};
 	struct compiler compiler = {.cfi = ret};
 	int err;
 
@@ -456,6 +465,9 @@ int ap_cfi_compile(
 	err = rule_get(&compiler, &none);
 	if (err >= 0)
 		err = rule_get(&compiler, &unsupported);
+	if (err >= 0)
+		err = rule_get(&compiler, &end);
+	compiler.padding_rule = err < 0 ? 0 : (uint32_t)err;
 	err = err < 0 ? err : row_add(&compiler, base, AP_RULE_NONE);
 	if (!err)
 		err = section_read(&compiler, section, true);
