@@ -179,7 +179,7 @@ run_redis() {
   wait $!
 }
 
-root=$O/root/usr/bin
+root=$PWD/build/root/usr/bin # where .ci/deps unpacks
 redis=$root/redis-server cli=$root/redis-cli benchmark=$root/redis-benchmark
 for name in redis-server redis-cli redis-benchmark; do
   [ -x "$root/$name" ] || redis=
@@ -191,7 +191,7 @@ fi
 if [ -z "$redis" ]; then
   missing redis-server || true
 else
-  libraries=$(find "$O/root/usr/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
+  libraries=$(find "$root/../lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
   export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   compare redis-server run_redis
   unset LD_LIBRARY_PATH
