@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "syscall.h"
+
 void ap_line_text(struct ap_line *line, const char *text)
 {
 	/* One byte is kept for the newline. */
@@ -41,8 +43,12 @@ void ap_line_write(struct ap_line *line, int fd)
 
 	line->text[line->length++] = '\n';
 	while (done < line->length) {
-		ssize_t count = write(fd, line->text + done, line->length - done);
+		/* Not libc's write, which ends a thread that has been cancelled. */
+		long count = system_call(
+			SYS_write, fd, (long)line->text + done, line->length - done, 0, 0, 0);
 
+		if (count == -EINTR)
+			continue;
 		if (count <= 0)
 			break;
 		done += count;

@@ -178,6 +178,19 @@ static void in_thread(void *(*body)(void *), void *argument)
 	pthread_join(thread, NULL);
 }
 
+/* The line is written and the process ends also when the thread has been cancelled. */
+static void *cancelled(void *argument)
+{
+	pthread_cancel(pthread_self());
+	double_free_at_once(argument);
+	return NULL;
+}
+
+static void double_free_in_cancelled(void *argument)
+{
+	in_thread(cancelled, argument);
+}
+
 /* Makes the owner look at what others have freed, and hand out every block that it has. */
 static void use_up(size_t size)
 {
@@ -256,6 +269,8 @@ static void test_double_free(void **state)
 	check_death("double free at once", *size, double_free_at_once, (void *)size);
 	FOR_EACH(size, span_sizes)
 	{
+		check_death(
+			"double free, cancelled", *size, double_free_in_cancelled, (void *)size);
 		check_death("double free later", *size, double_free_later, (void *)size);
 		check_death("double free of all", *size, double_free_of_all, (void *)size);
 		check_death("across realloc", *size, double_free_across_realloc, (void *)size);
