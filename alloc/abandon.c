@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "abandon.h"
 
-#include <pthread.h>
-
+#include "lock.h"
 #include "span.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -11,12 +10,12 @@ static uint32_t counts[CLASSES]; /* atomic: spans in each that are not of sample
 
 void ap_abandon_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 }
 
 void ap_abandon_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	lock_give(&lock);
 }
 
 void ap_abandon(struct ap_span *span)

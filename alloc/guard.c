@@ -2,11 +2,11 @@
 #define _GNU_SOURCE
 #include "guard.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "message.h"
 #include "os.h"
 #include "probe.h"
@@ -33,12 +33,12 @@ static struct sigaction before; /* what the program had for SIGSEGV */
 
 void ap_guard_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 }
 
 void ap_guard_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	lock_give(&lock);
 }
 
 static void line_age(struct ap_line *line, const char *what, uint64_t then)

@@ -5,6 +5,7 @@
 
 #include "abandon.h"
 #include "huge.h"
+#include "lock.h"
 #include "mailbox.h"
 #include "meta.h"
 #include "os.h"
@@ -33,8 +34,6 @@ __thread struct ap_heap *ap_heap __attribute__((tls_model("initial-exec"))) = &a
 
 struct ap_heap *ap_heaps;
 
-static const char *const linked __attribute__((used)) = &ap_init_linked;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ap_heap *waiting; /* heaps whose threads have ended */
 static bool key_made;
@@ -42,12 +41,12 @@ static pthread_key_t key;
 
 void ap_heap_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 }
 
 void ap_heap_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	lock_give(&lock);
 }
 
 static void span_part(struct ap_queue *queue, struct ap_span *span)
@@ -134,5 +133,6 @@ struct ap_heap *ap_heap_start(void)
 	/* May allocate: the heap is in place. */
 	if (key_made)
 		pthread_setspecific(key, heap);
+	ap_fork_register();
 	return heap;
 }

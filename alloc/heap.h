@@ -82,8 +82,11 @@ void ap_heap_trim(struct ap_heap *heap, bool all);
 void ap_heap_lock(void);
 void ap_heap_unlock(void);
 
-/* In init.c, which nothing calls: a reference to it brings its object along out of the archive. */
-extern const char ap_init_linked;
+/*
+ * In init.c. Called with the first heap: whoever registers first is called last before a fork and
+ * first after it, so that the handlers of others find the allocator usable.
+ */
+void ap_fork_register(void);
 
 static inline uintptr_t thread_pointer(void)
 {

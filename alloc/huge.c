@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "huge.h"
 
-#include <pthread.h>
-
 #include "guard.h"
 #include "heap.h"
+#include "lock.h"
 #include "message.h"
 #include "meta.h"
 #include "os.h"
@@ -30,12 +29,12 @@ static size_t total_bytes, total_blocks;
 
 void ap_huge_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 }
 
 void ap_huge_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	lock_give(&lock);
 }
 
 static size_t page_up(size_t size)

@@ -10,6 +10,7 @@
 #include "guard.h"
 #include "heap.h"
 #include "huge.h"
+#include "lock.h"
 #include "message.h"
 #include "meta.h"
 #include "region.h"
@@ -22,9 +23,25 @@
  * anywhere: what the child frees of their blocks goes to mailboxes that nobody empties. Their names
  * are taken off their spans, because the child's new threads will get the same: libc gives them the
  * stacks of those that are no more, and the thread pointers with them.
+ *
+ * A process without threads takes no lock: a signal's handler may fork, wherever it has interrupted
+ * malloc, free or fork itself. And stdio's list of files is locked before ours, as glibc's own fork
+ * does with its malloc: a thread that has locked a file or that list may be waiting for memory, and
+ * fork, after these handlers, waits for the list.
  */
+extern char __libc_single_threaded __attribute__((weak)); /* glibc 2.32 */
+extern void _IO_list_lock(void) __attribute__((weak));
+extern void _IO_list_unlock(void) __attribute__((weak));
+extern void _IO_list_resetlock(void) __attribute__((weak));
+
+uintptr_t ap_lock_holder;
+
 static void fork_prepare(void)
 {
+	if (&__libc_single_threaded && __libc_single_threaded)
+		return;
+	if (_IO_list_lock)
+		_IO_list_lock();
 	ap_sample_lock();
 	ap_heap_lock();
 	ap_abandon_lock();
@@ -32,10 +49,12 @@ static void fork_prepare(void)
 	ap_huge_lock();
 	ap_region_lock();
 	ap_meta_lock();
+	__atomic_store_n(&ap_lock_holder, thread_pointer(), __ATOMIC_RELAXED);
 }
 
-static void fork_done(void)
+static void fork_unlock(void)
 {
+	__atomic_store_n(&ap_lock_holder, 0, __ATOMIC_RELAXED);
 	ap_meta_unlock();
 	ap_region_unlock();
 	ap_huge_unlock();
@@ -43,6 +62,15 @@ static void fork_done(void)
 	ap_abandon_unlock();
 	ap_heap_unlock();
 	ap_sample_unlock();
+}
+
+static void fork_parent(void)
+{
+	if (!lock_is_held())
+		return;
+	fork_unlock();
+	if (_IO_list_unlock)
+		_IO_list_unlock();
 }
 
 static void spans_disown(void)
@@ -62,12 +90,22 @@ static void spans_disown(void)
 
 static void fork_child(void)
 {
-	spans_disown();
-	fork_done();
+	if (lock_is_held()) {
+		spans_disown();
+		fork_unlock();
+		if (_IO_list_resetlock)
+			_IO_list_resetlock();
+	}
 	ap_sample_forked(ap_heap);
 }
 
-const char ap_init_linked;
+void ap_fork_register(void)
+{
+	static bool done; /* atomic */
+
+	if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
+		pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
 
 static bool option_is_on(const char *name)
 {
@@ -82,7 +120,7 @@ static bool option_is_on(const char *name)
  */
 __attribute__((constructor)) static void library_start(void)
 {
-	pthread_atfork(fork_prepare, fork_done, fork_child);
+	ap_fork_register();
 	if (option_is_on("ALLOCPROF_GUARD"))
 		allocprof_guard = 1;
 	if (option_is_on("ALLOCPROF_SECURE") && !ap_secure_start()) {

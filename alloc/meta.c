@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "meta.h"
 
-#include <pthread.h>
-
+#include "lock.h"
 #include "os.h"
 #include "types.h"
 
@@ -13,12 +12,12 @@ static char *next, *end;
 
 void ap_meta_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 }
 
 void ap_meta_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	lock_give(&lock);
 }
 
 void *ap_meta_alloc(size_t size)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "region.h"
 
-#include <pthread.h>
-
+#include "lock.h"
 #include "meta.h"
 #include "os.h"
 
@@ -47,12 +46,12 @@ static uint64_t purge_at;      /* atomic: when to look for dirty slices; 0: ther
 
 void ap_region_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 }
 
 void ap_region_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	lock_give(&lock);
 }
 
 static size_t round_up(size_t value, size_t unit)

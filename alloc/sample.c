@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample.h"
 
-#include <pthread.h>
-
 #include "exponential.h"
 #include "guard.h"
+#include "lock.h"
 #include "os.h"
 #include "span.h"
 
@@ -16,12 +15,12 @@ static uint32_t last_attach; /* under the lock */
 
 void ap_sample_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 }
 
 void ap_sample_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	lock_give(&lock);
 }
 
 static void armed_set(bool armed)

@@ -14,6 +14,7 @@
 #define SHARED	4000
 
 static bool stop; /* atomic */
+static pthread_barrier_t barrier;
 
 /* Blocks of the parent's threads, which the child frees; the first word holds the size. */
 static size_t *shared[SHARED]; /* atomic */
@@ -168,7 +169,6 @@ static void test_fork_of_wild_threads(void **state)
  * free what those have allocated, all of it, so that every span comes to its end.
  */
 static size_t *exact[PARENTS][SHARED];
-static pthread_barrier_t barrier;
 static uintptr_t parent_pointers[PARENTS];
 static int reused; /* atomic */
 
@@ -283,6 +283,171 @@ static void test_fork_chain(void **state)
 	assert_int_equal(status, 0);
 }
 
+/*
+ * A handler that forks, wherever its signal comes: in malloc, in free, in fork itself. Only of a
+ * process without threads can that be asked. Its sender sends on, and ends with it.
+ */
+static volatile sig_atomic_t handled;
+
+static void fork_in_handler(int sig)
+{
+	int saved = errno;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	handled++;
+	errno = saved;
+}
+
+static void handler_body(void *argument)
+{
+	struct sigaction action = {.sa_handler = fork_in_handler};
+	pid_t self = getpid(), sender, pid;
+	int status;
+
+	sigaction(SIGUSR1, &action, NULL);
+	sender = fork();
+	if (sender == 0) {
+		while (getppid() == self && kill(self, SIGUSR1) == 0)
+			usleep(200);
+		_exit(0);
+	}
+	for (int i = 0; handled < FORKS; i++) {
+		void *large = malloc(200000 + i % 100 * 4096), *small = malloc(16 + i % 900);
+
+		free(large);
+		free(small);
+		if (i % 64)
+			continue;
+		pid = fork();
+		if (pid == 0)
+			_exit(0);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	kill(sender, SIGKILL);
+}
+
+static void test_fork_in_handler(void **state)
+{
+	struct ending ending = child_run(handler_body, NULL, 60);
+
+	assert_false(ending.hung);
+	assert_int_equal(ending.status, 0);
+}
+
+/*
+ * Threads that hold a file's lock while they allocate, and one that locks the list of files and
+ * then each file. fork locks that list, too: after the handlers of the allocator have run.
+ */
+static void *stdio_hold(void *argument)
+{
+	FILE *file = fopen("/dev/null", "w");
+
+	if (!file)
+		abort();
+	do {
+		flockfile(file);
+		for (int i = 0; i < 20; i++)
+			free(malloc(200000 + i * 4096));
+		funlockfile(file);
+	} while (!__atomic_load_n(&stop, __ATOMIC_RELAXED));
+	fclose(file);
+	return NULL;
+}
+
+static void *stdio_flush(void *argument)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+		fflush(NULL);
+	return NULL;
+}
+
+static void stdio_body(void *argument)
+{
+	pthread_t threads[PARENTS];
+
+	for (int i = 0; i < PARENTS; i++)
+		if (pthread_create(&threads[i], NULL, i ? stdio_hold : stdio_flush, NULL))
+			abort();
+	for (int i = 0; i < FORKS; i++) {
+		pid_t pid = fork();
+		int status = 0;
+
+		if (pid == 0) {
+			stop = true;
+			stdio_hold(NULL);
+			fflush(NULL);
+			free(malloc(1 << 20));
+			_exit(0);
+		}
+		if (waitpid(pid, &status, 0) != pid || status)
+			abort();
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < PARENTS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void test_fork_among_stdio(void **state)
+{
+	struct ending ending = child_run(stdio_body, NULL, 60);
+
+	assert_false(ending.hung);
+	assert_int_equal(ending.status, 0);
+}
+
+/* Handlers of others, registered before the allocator's and after, that allocate. */
+static bool greedy;
+
+static void greedy_handler(void)
+{
+	static void *blocks[16];
+
+	for (int i = 0; greedy && i < 16; i++) {
+		free(blocks[i]);
+		blocks[i] = calloc(1, (size_t)64 << i);
+		free(malloc((size_t)40 << 20));
+	}
+}
+
+static void *wait_at_barrier(void *argument)
+{
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static void handlers_body(void *argument)
+{
+	pthread_t thread;
+	int status = 1;
+	pid_t pid;
+
+	pthread_atfork(greedy_handler, greedy_handler, greedy_handler);
+	greedy = true;
+	pthread_barrier_init(&barrier, NULL, 2);
+	if (pthread_create(&thread, NULL, wait_at_barrier, NULL))
+		abort();
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	if (waitpid(pid, &status, 0) != pid || status)
+		abort();
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+}
+
+static void test_handlers_that_allocate(void **state)
+{
+	struct ending ending = child_run(handlers_body, NULL, 30);
+
+	assert_false(ending.hung);
+	assert_int_equal(ending.status, 0);
+}
+
 /* vfork's child shares the parent's memory: what it allocates and frees is the parent's. */
 static void test_vfork(void **state)
 {
@@ -374,6 +539,7 @@ static int early_status = -1;
 
 __attribute__((constructor(101))) static void earliest(void)
 {
+	pthread_atfork(greedy_handler, greedy_handler, greedy_handler);
 	for (int i = 0; i < 64; i++)
 		early_blocks[i] = memset(malloc(16 << i % 14), i, 16 << i % 14);
 	early_child = fork();
@@ -402,6 +568,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_constructors),
 		cmocka_unit_test(test_fork_chain),
+		cmocka_unit_test(test_fork_in_handler),
+		cmocka_unit_test(test_fork_among_stdio),
+		cmocka_unit_test(test_handlers_that_allocate),
 		cmocka_unit_test(test_vfork),
 		cmocka_unit_test(test_after_exit),
 		cmocka_unit_test(test_fork_reuses_stacks),
