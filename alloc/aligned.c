@@ -61,7 +61,7 @@ static bool is_power_of_two(size_t value)
 /* glibc takes any alignment here and rounds it up. */
 exported void *memalign(size_t align, size_t size)
 {
-	if (align > PTRDIFF_MAX) {
+	if (align > (size_t)PTRDIFF_MAX + 1) {
 		errno = EINVAL;
 		return NULL;
 	}

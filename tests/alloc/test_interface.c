@@ -210,7 +210,8 @@ static void test_too_large(void **state)
 	static const size_t too_large[] = {(size_t)PTRDIFF_MAX + 1, SIZE_MAX, SIZE_MAX - 1,
 		SIZE_MAX - 15, SIZE_MAX - 4095, SIZE_MAX - 65535, SIZE_MAX / 2 + 65536, PTRDIFF_MAX,
 		PTRDIFF_MAX - 4096, PTRDIFF_MAX / 2};
-	static const size_t aligns[] = {16, 64, 4096, 65536, MIB, GIB, (size_t)1 << 62};
+	static const size_t aligns[] = {
+		16, 64, 4096, 65536, MIB, GIB, (size_t)1 << 62, (size_t)1 << 63};
 	unsigned char *small = do_malloc(100), *medium = do_malloc(20000), *large = do_malloc(MIB),
 		      *huge = do_malloc(100 * MIB);
 
