@@ -60,6 +60,8 @@ embed_hdr  := $(embedded:%=$(O)/%.h)
 unit_tests  := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 alloc_tests := $(patsubst %.c,$(O)/%,$(wildcard tests/alloc/test_*.c))
 pages       := $(patsubst %.c,$(O)/%,$(wildcard tests/browser/*.c))
+fuzzers     := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 60
 programs    := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
                $(patsubst %.cc,$(O)/%,$(wildcard tests/programs/*.cc))
 tsan_tests  := alloc/test_stress alloc/test_threads
@@ -216,6 +218,21 @@ tsan:  ## the allocator's tests of threads with ThreadSanitizer
 	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan OPT=-O1 SANITIZE=-fsanitize=thread APART=1 \
 		$(tsan_tests:%=$(O)/tsan/tests/%)
 	$(Q)O=$(O)/tsan ONLY='$(subst $(space),|,$(tsan_tests))' tests/run.sh alloc
+
+# Each tests/fuzz/fuzz_NAME.c starts from what is in tests/fuzz/NAME; what it finds is in $(O)/fuzz.
+fuzz:  ## run each fuzz target for FUZZ_SECONDS (60)
+	$(Q).ci/deps build fuzz
+	$(Q)$(MAKE) --no-print-directory O=$(O)/fuzz OPT=-O1 CC=$(CLANG) \
+		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
+	$(Q)for target in $(fuzzers:$(O)/%=%); do name=$${target##*/fuzz_}; \
+		mkdir -p $(O)/fuzz/corpus/$$name && cd $(O)/fuzz && \
+		./$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -print_final_stats=1 \
+			corpus/$$name $(CURDIR)/tests/fuzz/$$name || exit 1; done
+fuzzers: $(fuzzers)
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(loader_lib) $(proto_obj)
+	$(call msg,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LOADER_CFLAGS) -fsanitize=fuzzer -o $@ $< $(loader_lib) $(proto_obj) $(LOADER_LIBS)
 units: $(unit_tests)
 alloc-tests: $(alloc_tests)
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The compiler of call frame information on sections that are anything. The first byte says which
+ * kind of section the rest is.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cfi.h"
+
+/* Everything that 32 bits lead to, from where the section is. */
+#define ADDRESS 0x80000000
+#define SIZE	UINT32_MAX
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ap_cfi_section section = {.address = ADDRESS};
+	struct ap_cfi cfi;
+
+	if (size < 2)
+		return 0;
+	section.is_eh_frame = *data & 1;
+	/* A copy of its own, so that reading beyond it is seen. */
+	section.size = size - 1;
+	section.bytes = malloc(section.size);
+	if (!section.bytes)
+		return 0;
+	memcpy(section.bytes, data + 1, section.size);
+	if (ap_cfi_compile(&cfi, &section, 0, SIZE))
+		abort();
+	/* What the programs in the kernel rely on. */
+	if (!cfi.row_count || cfi.rows[0].at || cfi.row_count > size + 2 * cfi.entries + 1)
+		abort();
+	for (uint32_t i = 0; i < cfi.row_count; i++)
+		if (cfi.rows[i].at >= SIZE || (i && cfi.rows[i].at <= cfi.rows[i - 1].at) ||
+			cfi.rows[i].rule >= cfi.rule_count)
+			abort();
+	ap_cfi_clear(&cfi);
+	free(section.bytes);
+	return 0;
+}
