@@ -18,7 +18,7 @@ Q      := $(if $(filter 1,$(V)),,@)
 msg     = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(patsubst $(CURDIR)/%,%,$(2))';)
 PROBES ?= 1
 # What makes everything from nothing uses all cores, unless it is told how many.
-JOBS    = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+JOBS    = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) $(if $(Q),-s)
 
 WARN   := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
           $(if $(filter 1,$(WERROR)),-Werror)
