@@ -69,10 +69,8 @@ static bool region_start(void)
 		last_slice = (base + round_up(limit, GIB) + GIB) >> SLICE_SHIFT;
 	} else {
 		base = 32 * GIB + (random % (16 * GIB >> SLICE_SHIFT) << SLICE_SHIFT);
-		last_slice = 512 * GIB >> SLICE_SHIFT;
-		while (last_slice << SLICE_SHIFT < 4 * ap_os_memory() &&
-			last_slice << SLICE_SHIFT < REGION_MAX)
-			last_slice *= 2;
+		/* More than memory could ever fill, fragmented as it may be. */
+		last_slice = (base + round_up(4 * ap_os_memory(), 16 * GIB)) >> SLICE_SHIFT;
 	}
 	if (last_slice << SLICE_SHIFT > REGION_MAX)
 		last_slice = REGION_MAX >> SLICE_SHIFT;

@@ -40,7 +40,7 @@ bool ap_secure_carve(struct ap_span *span, uint32_t count)
 
 	if (count > SHUFFLED)
 		count = SHUFFLED;
-	__atomic_store_n(&span->carved, span->carved + count, __ATOMIC_RELAXED);
+	span_set_carved(span, span->carved + count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t other = (random >> 33) % (i + 1);
 

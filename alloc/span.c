@@ -6,12 +6,6 @@
 #include "region.h"
 #include "secure.h"
 
-/* For span_has_start() and medium_has_start(). */
-static uint32_t magic_of(size_t divisor)
-{
-	return ((1ULL << 32) + divisor - 1) / divisor;
-}
-
 struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 {
 	size_t slices = class_slices(class), size = class_size(class);
@@ -23,10 +17,10 @@ struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 	tails_mark(span, 1, slices);
 	span->free = span->local_free = &span->sentinel;
 	span->sentinel.key = SENTINEL_KEY;
-	span->until = span->floor = span->carved = 0;
+	span->until = span->floor = span->carved = span->limit = 0;
 	span->charged = span->due = 0;
 	span->block_size = size;
-	span->magic = magic_of(slices == 1 ? size : size >> GRAIN_SHIFT);
+	span->magic = span_magic(size, slices > 1);
 	span->capacity = (slices << SLICE_SHIFT) / size;
 	span->class = class;
 	span->kind = slices == 1 ? SPAN_SMALL : SPAN_MEDIUM;
@@ -80,7 +74,7 @@ bool ap_span_carve(struct ap_span *span, bool one)
 	/* The keys are about to touch these pages one by one. */
 	if (span->fresh && size < PAGE_SIZE && count * size >= 4 * PAGE_SIZE)
 		ap_os_populate(block, count * size);
-	__atomic_store_n(&span->carved, span->carved + count, __ATOMIC_RELAXED);
+	span_set_carved(span, span->carved + count);
 	next = span->local_free;
 	span->local_free = block;
 	for (; count > 1; count--) {
@@ -186,13 +180,14 @@ struct ap_block *ap_span_take(struct ap_span *span)
 
 bool ap_span_check(struct ap_span *span, void *pointer)
 {
-	size_t offset = (char *)pointer - span_start(span), size = span->block_size;
+	size_t offset = (char *)pointer - span_start(span);
 	struct ap_block *block = pointer;
 	bool start = span->kind == SPAN_SMALL ? span_has_start(span, pointer)
 					      : medium_has_start(span, offset);
 
-	if (unlikely(!start || offset >= __atomic_load_n(&span->carved, __ATOMIC_RELAXED) * size))
-		ap_fatal("free of a pointer that is not the start of a block:", pointer, size);
+	if (unlikely(!start))
+		ap_fatal("free of a pointer that is not the start of a block:", pointer,
+			span->block_size);
 	if (likely(block->key != span_key(span)))
 		return true;
 	/*

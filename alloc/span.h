@@ -82,31 +82,50 @@ static inline uint32_t span_out(const struct ap_span *span)
 }
 
 /*
- * Whether a pointer into a span of one slice is the start of a block. With magic = ceil(2^32 /
- * size), offset * magic mod 2^32 is below magic just for the multiples of size, for offsets below
- * 2^16 (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
+ * Whether a pointer into a span of one slice is the start of a block that has been cut: one
+ * multiply and one compare. Let m = floor(2^32 / size) + 1 and e = m size - 2^32, so 1 <= e <=
+ * size. Of an offset q size + r with 0 <= r < size, offset m mod 2^32 = q e + r m: for a start that
+ * is q e, for anything else at least m. So it is below carved e just for the starts of the first
+ * `carved` blocks, as long as carved e <= m, which spans of up to 2^16 bytes and blocks of up to
+ * 2^13 keep to. (After Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019.)
  */
 static inline bool span_has_start(const struct ap_span *span, const void *pointer)
 {
 	uint32_t product = (uint16_t)(uintptr_t)pointer;
 
 #ifdef __x86_64__
-	/* From memory both times: an instruction less than through a register, as gcc has it. */
+	/* From memory: an instruction less than through a register, as gcc has it. */
 	__asm__("imull %1, %0" : "+r"(product) : "m"(span->magic) : "cc");
 #else
 	product *= span->magic;
 #endif
-	return product < span->magic;
+	return product < load_relaxed(span->limit);
 }
 
 /*
- * The same for an offset into a medium span, in grains, so that it has no more than 16 bits (a span
- * of blocks of up to 64 KiB has 2^19 bytes).
+ * The same for an offset into a medium span, in grains: up to 2^15 of them, in blocks of up to
+ * 2^12.
  */
 static inline bool medium_has_start(const struct ap_span *span, size_t offset)
 {
 	return offset % (1 << GRAIN_SHIFT) == 0 &&
-	       (uint32_t)(offset >> GRAIN_SHIFT) * span->magic < span->magic;
+	       (uint32_t)(offset >> GRAIN_SHIFT) * span->magic < load_relaxed(span->limit);
+}
+
+static inline uint32_t span_magic(size_t block_size, bool medium)
+{
+	return (1ULL << 32) / (medium ? block_size >> GRAIN_SHIFT : block_size) + 1;
+}
+
+/* Says that this many blocks have been cut. */
+static inline void span_set_carved(struct ap_span *span, uint32_t carved)
+{
+	uint32_t unit =
+		span->kind == SPAN_MEDIUM ? span->block_size >> GRAIN_SHIFT : span->block_size;
+
+	span->carved = carved;
+	/* Other threads read it, when they free a block: one that was cut before they got it. */
+	__atomic_store_n(&span->limit, carved * (span->magic * unit), __ATOMIC_RELAXED);
 }
 
 /*

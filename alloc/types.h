@@ -118,10 +118,11 @@ struct ap_span {
 	struct ap_heap *heap;	   /* atomic: whose mailbox to use; NULL: abandoned */
 	struct ap_span *mail_next; /* while in a mailbox */
 	uint64_t period;	   /* of the sample that is due */
-	uint32_t magic; /* ceil(2^32 / block_size, in grains if SPAN_MEDIUM): to divide */
+	uint32_t magic;		   /* with `limit`, tells starts of blocks: span_has_start() */
+	uint32_t limit;		   /* grows with `carved` */
 	uint32_t block_size;
 	uint16_t slices;   /* how many; of a tail: how many before it in its span */
-	uint16_t carved;   /* atomic: blocks cut so far; the rest was never touched */
+	uint16_t carved;   /* blocks cut so far; the rest was never touched */
 	uint16_t capacity; /* blocks in the span */
 	uint8_t class;
 	uint8_t kind;	 /* enum ap_span_kind */

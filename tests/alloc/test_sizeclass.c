@@ -55,21 +55,31 @@ static void test_powers_of_two_are_classes(void **state)
 		assert_int_equal(class_size(class_of(size)), size);
 }
 
-/* Division by multiplication, for every class and every offset that a span can have. */
+/*
+ * Division by multiplication: for every class, every number of blocks that have been cut (of small
+ * numbers, and the largest), and every offset that a span can have.
+ */
 static void test_starts_are_recognized(void **state)
 {
 	for (unsigned class = 0; class < CLASSES; class ++) {
 		size_t size = class_size(class), bytes = (size_t)class_slices(class) << SLICE_SHIFT;
 		bool small = class_slices(class) == 1;
-		size_t divisor = small ? size : size / 16;
-		struct ap_span span = {.magic = ((1ULL << 32) + divisor - 1) / divisor};
+		struct ap_span span = {.block_size = size,
+			.kind = small ? SPAN_SMALL : SPAN_MEDIUM,
+			.magic = span_magic(size, !small)};
 
-		for (size_t offset = 0; offset < bytes; offset++) {
-			bool start = small ? span_has_start(&span, (void *)offset)
-					   : medium_has_start(&span, offset);
+		for (uint32_t carved = 0; carved <= bytes / size; carved++) {
+			if (carved > 3 && carved < bytes / size)
+				continue;
+			span_set_carved(&span, carved);
+			for (size_t offset = 0; offset < bytes; offset++) {
+				bool start = small ? span_has_start(&span, (void *)offset)
+						   : medium_has_start(&span, offset);
 
-			if (start != (offset % size == 0))
-				fail_msg("class of %zu bytes: offset %zu", size, offset);
+				if (start != (offset % size == 0 && offset / size < carved))
+					fail_msg("%u blocks of %zu bytes: offset %zu", carved, size,
+						offset);
+			}
 		}
 	}
 }
