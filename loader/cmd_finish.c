@@ -105,9 +105,11 @@ static int profile_make(struct recording *recording, const struct ap_snapshot *s
 		err = ap_profile_set(&profile->info.host, host);
 	if (!err)
 		err = ap_profile_set(&profile->info.end_reason, end_text(recording->end));
+	/* Without it that code has no names: most processes have neither. */
+	ap_jit_map_read(&recording->jit);
 	if (!err)
-		err = ap_record(
-			profile, snapshot, &recording->target.table, recording->target.pid, faults);
+		err = ap_record(profile, snapshot, &recording->target.table, &recording->jit,
+			recording->target.pid, faults);
 	if (err) {
 		ap_profile_free(profile);
 		return err;

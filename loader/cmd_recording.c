@@ -32,6 +32,7 @@ void recording_init(struct recording *recording, const struct recording_options 
 		.target = {.pidfd = -1},
 		.signals = -1,
 		.watch = AP_MMAP_WATCH_NONE,
+		.jit = AP_JIT_MAP_NONE,
 	};
 }
 
@@ -41,6 +42,7 @@ void recording_clear(struct recording *recording)
 	free(recording->periods.items);
 	free(recording->guards.items);
 	ap_mmap_watch_close(&recording->watch);
+	ap_jit_map_clear(&recording->jit);
 	ap_session_close(recording->session);
 	ap_target_clear(&recording->target);
 	if (recording->signals >= 0)
@@ -106,6 +108,8 @@ static int scan(struct recording *recording, struct ap_error *error)
 
 	if (err)
 		return err;
+	if (recording->jit.folder < 0)
+		ap_jit_map_open(&recording->jit, target->pid);
 	if (!recording->tid || moved) {
 		recording->tid = tid;
 		known = 0;

@@ -187,7 +187,8 @@ static uint64_t stacks_lost(const struct ap_snapshot *snapshot)
 }
 
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
-	const struct ap_mapping_table *table, pid_t pid, struct ap_record_faults *faults)
+	const struct ap_mapping_table *table, const struct ap_jit_map *jit, pid_t pid,
+	struct ap_record_faults *faults)
 {
 	struct recording recording = {
 		.profile = profile,
@@ -199,6 +200,8 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	};
 	int err = recording.symbolizer ? 0 : -ENOMEM;
 
+	if (!err)
+		ap_symbolizer_set_jit(recording.symbolizer, jit);
 	if (!err && table->program) {
 		err = ap_symbolize_mapping(profile, table->program);
 		if (err >= 0) {

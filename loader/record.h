@@ -3,6 +3,7 @@
 #ifndef ALLOCPROF_RECORD_H
 #define ALLOCPROF_RECORD_H
 
+#include "jit_map.h"
 #include "mapping.h"
 #include "profile.h"
 #include "snapshot.h"
@@ -15,10 +16,12 @@ struct ap_record_faults {
 };
 
 /*
- * Symbolizes and files everything of a snapshot of process pid, under its mappings. Sets the
+ * Symbolizes and files everything of a snapshot of process pid, under its mappings; code that is in
+ * no file by `jit`, NULL: by nothing. Sets the
  * numbers of profile->info that follow from the snapshot. 0 or -ENOMEM.
  */
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
-	const struct ap_mapping_table *table, pid_t pid, struct ap_record_faults *faults);
+	const struct ap_mapping_table *table, const struct ap_jit_map *jit, pid_t pid,
+	struct ap_record_faults *faults);
 
 #endif

@@ -13,6 +13,7 @@
 #include "demangle.h"
 #include "elf_file.h"
 #include "intern.h"
+#include "jit_map.h"
 #include "mapping.h"
 #include "profile.h"
 #include "symtab.h"
@@ -39,6 +40,7 @@ struct known {
 };
 
 struct ap_symbolizer {
+	const struct ap_jit_map *jit; /* NULL: none */
 	char *debug_directory;
 	struct ap_intern strings;
 	const char **demangled; /* by the index of the mangled name in strings; NULL: not yet */
@@ -73,6 +75,11 @@ int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const ch
 	free(symbolizer->debug_directory);
 	symbolizer->debug_directory = copy;
 	return 0;
+}
+
+void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit_map *jit)
+{
+	symbolizer->jit = jit;
 }
 
 static void object_free(struct object *object)
@@ -367,6 +374,21 @@ static int object_symbolize(struct ap_symbolizer *symbolizer, struct object *obj
 	return (int)symbolizer->known[index].count;
 }
 
+/* 1 when a runtime has named the code at an address; 0 or -ENOMEM. */
+static int jit_name(struct ap_symbolizer *symbolizer, uint64_t address, struct ap_symbol *ret)
+{
+	const char *name = symbolizer->jit ? ap_jit_map_find(symbolizer->jit, address) : NULL;
+
+	if (!name)
+		return 0;
+	*ret = (struct ap_symbol){
+		.name = intern(symbolizer, name),
+		.system_name = intern(symbolizer, ""),
+		.file = intern(symbolizer, ""),
+	};
+	return ret->name && ret->system_name && ret->file ? 1 : -ENOMEM;
+}
+
 int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,
 	uint64_t address, bool is_return, const struct ap_symbol **ret)
 {
@@ -379,6 +401,11 @@ int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapp
 	if (is_return)
 		address--;
 	*ret = &symbolizer->single;
+	if (!mapping || !mapping->object) {
+		err = jit_name(symbolizer, address, &symbolizer->single);
+		if (err)
+			return err;
+	}
 	if (!mapping) {
 		err = place_name(symbolizer, "[unmapped]", address, &symbolizer->single);
 		return err ? err : 1;

@@ -67,7 +67,7 @@ static struct ap_profile *record(struct fixture *fixture, struct ap_record_fault
 	struct ap_profile *profile = ap_profile_new();
 
 	assert_non_null(profile);
-	assert_int_equal(ap_record(profile, &fixture->snapshot, &table, PID, faults), 0);
+	assert_int_equal(ap_record(profile, &fixture->snapshot, &table, NULL, PID, faults), 0);
 	return profile;
 }
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+/* The file of names that a runtime writes: what is in it, and what may lie in its place. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "jit_map.h"
+
+/* A folder in place of the target's /tmp. */
+struct fixture {
+	struct ap_jit_map map;
+	char folder[64], file[96];
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	strcpy(fixture->folder, "/tmp/allocprof-test-XXXXXX");
+	assert_non_null(mkdtemp(fixture->folder));
+	snprintf(fixture->file, sizeof(fixture->file), "%s/perf-4127.map", fixture->folder);
+	fixture->map = AP_JIT_MAP_NONE;
+	fixture->map.folder = open(fixture->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fixture->map.pid = 4127;
+	fixture->map.user = geteuid();
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	ap_jit_map_clear(&fixture->map);
+	unlink(fixture->file);
+	rmdir(fixture->folder);
+	free(fixture);
+	return 0;
+}
+
+static void text_write(const struct fixture *fixture, const char *text)
+{
+	FILE *file = fopen(fixture->file, "we");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void test_names(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ap_jit_map *map = &fixture->map;
+
+	text_write(fixture, "7f001000 100 JS:*work /app/main.js:3:1\n"
+			    "7f001100 80 second\n"
+			    "nonsense\n"
+			    "7f002000 0 nothing\n"
+			    "ffffffffffffffff 10 beyond the end\n"
+			    "7f003000 20 \n"
+			    "7f001000 40 anew\n"
+			    "7f004000 10 cut sho");
+	assert_int_equal(ap_jit_map_read(map), 0);
+	assert_int_equal(map->count, 3);
+	assert_string_equal(ap_jit_map_find(map, 0x7f001000), "anew");
+	assert_string_equal(ap_jit_map_find(map, 0x7f001040), "JS:*work /app/main.js:3:1");
+	assert_string_equal(ap_jit_map_find(map, 0x7f0010ff), "JS:*work /app/main.js:3:1");
+	assert_string_equal(ap_jit_map_find(map, 0x7f00117f), "second");
+	assert_null(ap_jit_map_find(map, 0x7f001180));
+	assert_null(ap_jit_map_find(map, 0x7f000fff));
+	assert_null(ap_jit_map_find(map, 0x7f004000));
+	/* Read again it has what has been written since. */
+	text_write(fixture, "10 10 other\n");
+	assert_int_equal(ap_jit_map_read(map), 0);
+	assert_null(ap_jit_map_find(map, 0x7f001000));
+	assert_string_equal(ap_jit_map_find(map, 0x1f), "other");
+}
+
+static void test_no_file(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(ap_jit_map_read(&fixture->map), -ENOENT);
+	assert_null(ap_jit_map_find(&fixture->map, 0));
+}
+
+static void test_symbolic_link(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(symlink("/etc/passwd", fixture->file), 0);
+	assert_int_equal(ap_jit_map_read(&fixture->map), -EPERM);
+}
+
+/* Nobody writes to it: to wait for a writer would be for ever. */
+static void test_pipe(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(mkfifo(fixture->file, 0600), 0);
+	assert_int_equal(ap_jit_map_read(&fixture->map), -EPERM);
+}
+
+static void test_foreign_owner(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (geteuid())
+		skip();
+	text_write(fixture, "1000 10 name\n");
+	assert_int_equal(chown(fixture->file, 12345, 12345), 0);
+	assert_int_equal(ap_jit_map_read(&fixture->map), -EPERM);
+	fixture->map.user = 12345;
+	assert_int_equal(ap_jit_map_read(&fixture->map), 0);
+}
+
+static void test_too_large(void **state)
+{
+	struct fixture *fixture = *state;
+
+	text_write(fixture, "1000 10 name\n");
+	assert_int_equal(truncate(fixture->file, 1LL << 40), 0);
+	assert_int_equal(ap_jit_map_read(&fixture->map), 0);
+	assert_string_equal(ap_jit_map_find(&fixture->map, 0x1000), "name");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_symbolic_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_foreign_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_large, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
