@@ -123,6 +123,7 @@ void ap_span_event(struct ap_span *span)
 {
 	struct ap_heap *heap = ap_heap;
 
+	ap_span_verify(span);
 	/* A thread that frees what it has just allocated: its one span goes round and round. */
 	if (load_relaxed(heap->entry[class_last_entry(span->class)]) == span &&
 		span->state == SPAN_QUEUED && heap_is_calm(heap)) {
@@ -297,6 +298,7 @@ static inline __attribute__((always_inline)) void *queue_alloc(
 	}
 	if (load_relaxed(heap->entry[class_last_entry(class)]) != span && likely(!ap_secret))
 		entries_set(heap, class, span);
+	ap_span_verify(span);
 	block = span->free;
 	if (unlikely(block->key != span_key(span)))
 		ap_fatal("free block was written to:", block, span->block_size);

@@ -200,3 +200,50 @@ bool ap_span_check(struct ap_span *span, void *pointer)
 		ap_fatal("double free of", pointer, span->block_size);
 	return true;
 }
+
+#if AP_DEBUG
+
+static void verify(bool good, const char *what, const struct ap_span *span)
+{
+	if (!good)
+		ap_fatal(what, span_start(span), span->block_size);
+}
+
+/* Walks a list that ends in the sentinel. Returns its length. */
+static uint32_t list_verify(const struct ap_span *span, const struct ap_block *list)
+{
+	uint32_t count = 0;
+
+	for (; list != &span->sentinel; list = block_next(list), count++) {
+		size_t offset = (char *)list - span_start(span);
+
+		verify(count < span->carved, "internal: a list without end in the span at", span);
+		verify(offset % span->block_size == 0 && offset / span->block_size < span->carved,
+			"internal: no block on a list of the span at", span);
+		if (list->key != span_key(span) && list->key != ~span_key(span))
+			ap_fatal("free block was written to:", list, span->block_size);
+	}
+	return count;
+}
+
+void ap_span_verify(const struct ap_span *span)
+{
+	uint32_t out = span_out(span);
+
+	verify(span->carved <= span->capacity && out <= span->carved,
+		"internal: more blocks than there are in the span at", span);
+	verify(span->state != SPAN_IDLE || out == 0, "internal: blocks out of the idle span at",
+		span);
+	verify(span->state == SPAN_FULL || span->floor == 0, "internal: a floor in the span at",
+		span);
+	verify(span->free != NULL && span->local_free != NULL, "internal: no lists in the span at",
+		span);
+	if (AP_DEBUG < 2)
+		return;
+	verify(list_verify(span, span->local_free) == span->carved - out,
+		"internal: local_free is not what is in of the span at", span);
+	verify(list_verify(span, span->free) <= out,
+		"internal: more exposed than out of the span at", span);
+}
+
+#endif

@@ -65,6 +65,18 @@ static inline uintptr_t span_flags(const struct ap_span *span)
 	       (span->kind == SPAN_MEDIUM ? OWNER_MEDIUM : 0) | (ap_secret ? OWNER_SECURE : 0);
 }
 
+/*
+ * DEBUG=1 has cheap assertions, DEBUG=full walks the lists of every span that a slow path touches.
+ * The owner calls, between two changes.
+ */
+#if AP_DEBUG
+void ap_span_verify(const struct ap_span *span);
+#else
+static inline void ap_span_verify(const struct ap_span *span)
+{
+}
+#endif
+
 static inline bool span_has_free(const struct ap_span *span)
 {
 	return span->free != &span->sentinel;

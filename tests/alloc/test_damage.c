@@ -437,6 +437,33 @@ static void test_foreign(void **state)
 	no_complaints();
 }
 
+/* Where a block of the size would be that has not been cut from its span yet. */
+static void free_of_uncut(void *argument)
+{
+	size_t size = *(const size_t *)argument;
+	char *block = do_malloc(size);
+	struct ap_span *span = span_at(block);
+	size_t last;
+
+	if (span->kind == SPAN_TAIL)
+		span -= span->slices;
+	last = span->capacity - 1;
+	if (span->carved > last)
+		_exit(1); /* the case does not arise: the test must be mended */
+	block = span_start(span) + last * span->block_size;
+	expect(block, span->block_size);
+	do_free(block);
+}
+
+static void test_uncut(void **state)
+{
+	static const size_t sizes[] = {16, 48, 64, 1000, 4096, 8192, 10240, 65536};
+
+	FOR_EACH(size, sizes)
+	check_death("free of a block never cut", *size, free_of_uncut, (void *)size);
+	no_complaints();
+}
+
 /* Writes to blocks that were freed: found when they are handed out again. */
 
 struct smash {
@@ -543,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_double_free),
 		cmocka_unit_test(test_interior),
 		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_uncut),
 		cmocka_unit_test(test_smashed),
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_closed_stderr),
