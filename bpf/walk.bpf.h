@@ -39,7 +39,7 @@ static __always_inline int word_read(struct walk *walk, __u64 address)
 
 /* ---- Tables ---- */
 
-/* Makes walk->mapping the one that holds the address. Returns whether there is one. */
+/* Makes walk->mapping the one that holds the address. 0, or the end. */
 static __noinline int mapping_find(struct walk *walk, __u64 address)
 {
 	struct ap_unwind_mapping *mapping;
@@ -48,13 +48,13 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 	__u64 list;
 
 	if (address >= walk->mapping.start && address < walk->mapping.end)
-		return 1;
+		return 0;
 	mappings = bpf_map_lookup_elem(&unwind_mappings, &key);
 	if (!mappings)
-		return 0;
+		return AP_END_CODE;
 	mapping = bpf_map_lookup_elem(mappings, &key);
 	if (!mapping)
-		return 0;
+		return AP_END_CODE;
 	list = *(volatile __u64 *)&mapping->start;
 	low = list >> 32;
 	count = list;
@@ -68,7 +68,7 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 		key = low + half;
 		mapping = bpf_map_lookup_elem(mappings, &key);
 		if (!mapping)
-			return 0;
+			return AP_END_CODE;
 		if (mapping->start <= address)
 			low += half;
 		count -= half;
@@ -76,9 +76,15 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 	key = low;
 	mapping = bpf_map_lookup_elem(mappings, &key);
 	if (!mapping || address < mapping->start || address >= mapping->end)
-		return 0;
+		return AP_END_CODE;
+	if (mapping->check_at) {
+		if (word_read(walk, mapping->check_at))
+			return AP_END_READ;
+		if (walk->word[0] != mapping->check)
+			return AP_END_CODE;
+	}
 	walk->mapping = *mapping;
-	return 1;
+	return 0;
 }
 
 /* The number of the rule for an address in walk->mapping. */
@@ -299,10 +305,12 @@ static __noinline int walk_step(struct scratch *scratch)
 	if (depth >= AP_FRAMES)
 		return WALK_OVER;
 	stack->depth = depth + 1;
-	if (!mapping_find(walk, address)) {
+	status = mapping_find(walk, address);
+	if (status) {
 		stack->frame[depth] = address & ~AP_FRAME_KNOWN;
-		wish_make(address, 0);
-		return walk_end(scratch, AP_END_CODE);
+		if (status == AP_END_CODE)
+			wish_make(address, 0);
+		return walk_end(scratch, status);
 	}
 	stack->frame[depth] = AP_FRAME(walk->mapping.id, address - walk->mapping.start);
 	depth = rule_number(walk, address);

@@ -75,6 +75,25 @@ static int reserved_add(struct recording *recording, const char *name, const str
 	return named_add(recording, name, value);
 }
 
+/* The mapping of an address that was in none when it was seen; NULL when two files have been there.
+ */
+static const struct ap_mapping *mapping_later(
+	const struct ap_mapping_table *table, uint64_t address)
+{
+	const struct ap_mapping *found = NULL;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ap_mapping *mapping = table->mappings[i];
+
+		if (address < mapping->start || address >= mapping->end)
+			continue;
+		if (found && found->object != mapping->object)
+			return NULL;
+		found = mapping;
+	}
+	return found;
+}
+
 /* Frames are addresses inside the call, or of the instruction itself: none is to be moved. */
 static int frame_location(const struct recording *recording, uint64_t frame)
 {
@@ -83,7 +102,7 @@ static int frame_location(const struct recording *recording, uint64_t frame)
 	uint64_t address = frame;
 
 	if (!(frame & AP_FRAME_KNOWN)) {
-		mapping = ap_mapping_find(table, address);
+		mapping = mapping_later(table, address);
 	} else if (AP_FRAME_ID(frame) < table->count) {
 		mapping = table->mappings[AP_FRAME_ID(frame)];
 		address = mapping->start + AP_FRAME_OFFSET(frame);

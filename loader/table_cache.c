@@ -12,7 +12,8 @@
 
 #include "table.h"
 
-#define VERSION	   1
+/* To be raised with every change of what the compiler makes of a section. */
+#define VERSION	   2
 #define MAGIC	   0x62617477756e7061ULL /* "apnuwtab" */
 #define RULES_MAX  65536U
 #define FOLDER	   "allocprof"
@@ -31,8 +32,10 @@ struct header {
 
 static uint64_t content_hash(const struct ap_cfi *cfi)
 {
-	uint64_t hash = ap_hash(cfi->base, cfi->rules, cfi->rule_count * sizeof(*cfi->rules));
+	uint64_t counts[] = {cfi->entries, cfi->damaged, cfi->unsupported};
+	uint64_t hash = ap_hash(cfi->base, counts, sizeof(counts));
 
+	hash = ap_hash(hash, cfi->rules, cfi->rule_count * sizeof(*cfi->rules));
 	return ap_hash(hash, cfi->rows, cfi->row_count * sizeof(*cfi->rows));
 }
 

@@ -2,10 +2,13 @@
 #include "unwind_table.h"
 
 #include <errno.h>
+#include <gelf.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -22,6 +25,7 @@
 #define SEGMENT_PAGES  4096
 
 #define MAPPINGS_MIN 4096
+#define NOTES_MAX    (1 << 20)
 
 /* Kernel memory that this process has mapped too. */
 struct array {
@@ -43,6 +47,8 @@ struct file {
 	struct ap_cfi cfi;	/* until it has been placed */
 	uint64_t base;
 	uint32_t slot, first_page, pages; /* pages 0: no table */
+	uint64_t check_address;		  /* of the first bytes of the build id; 0: none */
+	uint64_t check;
 };
 
 struct range {
@@ -284,6 +290,37 @@ static void segments_keep(struct file *file)
 	ap_elf_file_close(&closing);
 }
 
+/* Finds the build id, as the mapping table knows it, in what is loaded of the file. */
+static void check_find(struct file *file)
+{
+	const char *hex = file->object->build_id;
+	uint8_t id[sizeof(file->object->build_id) / 2];
+	size_t length = 0, headers = 0;
+	GElf_Phdr header;
+
+	for (; length < sizeof(id) && hex[2 * length] && hex[2 * length + 1]; length++)
+		if (sscanf(hex + 2 * length, "%2hhx", &id[length]) != 1)
+			return;
+	if (length < sizeof(file->check) || elf_getphdrnum(file->elf.elf, &headers))
+		return;
+	for (size_t i = 0; i < headers && i < 64; i++) {
+		Elf_Data *data;
+		uint8_t *at;
+
+		if (!gelf_getphdr(file->elf.elf, (int)i, &header) || header.p_type != PT_NOTE ||
+			header.p_filesz > NOTES_MAX)
+			continue;
+		data = elf_getdata_rawchunk(
+			file->elf.elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
+		at = data && data->d_buf ? memmem(data->d_buf, data->d_size, id, length) : NULL;
+		if (!at)
+			continue;
+		memcpy(&file->check, id, sizeof(file->check));
+		file->check_address = header.p_vaddr + (uint64_t)(at - (uint8_t *)data->d_buf);
+		return;
+	}
+}
+
 static int file_compile(struct ap_unwind *unwind, struct file *file)
 {
 	struct ap_cfi_section section;
@@ -291,6 +328,8 @@ static int file_compile(struct ap_unwind *unwind, struct file *file)
 	bool cached = false;
 	int err = file->object->fd < 0 ? -ENOENT : ap_elf_file_open(&file->elf, file->object->fd);
 
+	if (!err)
+		check_find(file);
 	if (!err)
 		err = ap_cfi_extent(&file->elf, &base, &size);
 	if (!err)
@@ -397,18 +436,36 @@ static struct range *ranges_get(const struct ap_mapping_table *table, size_t *re
 	return ranges;
 }
 
-static void mapping_fill(const struct ap_unwind *unwind, const struct ap_mapping *mapping,
-	const struct range *range, struct ap_unwind_mapping *to)
+/*
+ * Whether the build id is in the target's memory, where it should be. Looking brings it in, too:
+ * the programs cannot wait for it.
+ */
+static bool check_holds(pid_t pid, uint64_t address, uint64_t expected)
+{
+	uint64_t found = 0;
+	struct iovec from = {(void *)(uintptr_t)address, sizeof(found)};
+	struct iovec to = {&found, sizeof(found)};
+
+	return process_vm_readv(pid, &to, 1, &from, 1, 0) == sizeof(found) && found == expected;
+}
+
+static void mapping_fill(const struct ap_unwind *unwind, pid_t pid,
+	const struct ap_mapping *mapping, const struct range *range, struct ap_unwind_mapping *to)
 {
 	const struct file *file = mapping->object ? file_find(unwind, mapping->object) : NULL;
-	uint64_t address;
+	uint64_t address, check_at;
 
 	*to = (struct ap_unwind_mapping){
 		.start = range->start, .end = range->end, .id = mapping->id};
-	if (!file || !file->pages ||
-		ap_elf_file_address(
-			&file->elf, mapping->offset + (range->start - mapping->start), &address) ||
-		address < file->base)
+	if (!file || ap_elf_file_address(&file->elf,
+			     mapping->offset + (range->start - mapping->start), &address))
+		return;
+	check_at = range->start - address + file->check_address;
+	if (file->check_address && check_holds(pid, check_at, file->check)) {
+		to->check_at = check_at;
+		to->check = file->check;
+	}
+	if (!file->pages || address < file->base)
 		return;
 	to->table_offset = address - file->base;
 	to->segment = file->slot;
@@ -445,7 +502,7 @@ static int mappings_publish(struct ap_unwind *unwind, const struct ap_mapping_ta
 		return fd;
 	mappings = unwind->mappings.memory;
 	for (size_t i = 0; i < count; i++)
-		mapping_fill(unwind, table->mappings[ranges[i].id], &ranges[i],
+		mapping_fill(unwind, table->pid, table->mappings[ranges[i].id], &ranges[i],
 			&mappings[unwind->mapping_used + i]);
 	__atomic_store_n(&mappings->start, unwind->mapping_used << 32 | count, __ATOMIC_RELEASE);
 	unwind->mapping_used += count;

@@ -76,14 +76,21 @@ struct ap_unwind_page {
 	__u16 count; /* 0: no table for this page */
 };
 
-/* A code mapping. Element 0 is none: its `start` says where the list is, first << 32 | count. */
+/*
+ * A code mapping. What is mapped there may have changed since the loader looked: a part of the
+ * file's build id is compared with the target's memory.
+ *
+ * Element 0 is none: its `start` says where the list is, first << 32 | count.
+ */
 struct ap_unwind_mapping {
 	__u64 start, end;
 	__u64 table_offset; /* of start in the file's table, in bytes of code */
 	__u32 segment;
 	__u32 first_page;
-	__u32 pages; /* 0: no table: JIT code */
-	__u32 id;    /* struct ap_mapping.id */
+	__u32 pages;	/* 0: no table: JIT code */
+	__u32 id;	/* struct ap_mapping.id */
+	__u64 check_at; /* address in the target; 0: it cannot be checked */
+	__u64 check;	/* what is there */
 };
 
 /*
@@ -109,6 +116,6 @@ _Static_assert(sizeof(struct ap_unwind_rule) == 32, "shared with BPF");
 _Static_assert(sizeof(struct ap_unwind_row) == 4, "a row is 4 bytes");
 _Static_assert(sizeof(struct ap_unwind_block) == 65536, "shared with BPF");
 _Static_assert(sizeof(struct ap_unwind_page) == 8, "shared with BPF");
-_Static_assert(sizeof(struct ap_unwind_mapping) == 40, "shared with BPF");
+_Static_assert(sizeof(struct ap_unwind_mapping) == 56, "shared with BPF");
 
 #endif
