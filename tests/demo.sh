@@ -40,23 +40,26 @@ listens() { # PORT
 rm -rf "$out"
 mkdir -p "$out"
 
-# A port may be taken between the look and the start: another is tried then.
-for ((try = 0; ; try++)); do
-  [ $try -lt 20 ] || fail "found no free port, or redis-server does not start" "$out/server.log"
+# Whether the server listens, within a minute; not when it has ended.
+starts() {
+  local deadline=$((SECONDS + 60))
+  while [ $SECONDS -lt $deadline ] && kill -0 "$server" 2>/dev/null; do
+    if listens "$port"; then return 0; fi
+    sleep 0.1
+  done
+  return 1
+}
+
+# A port may be taken between the look and the start: then the server ends, and another is tried.
+for ((try = 0; try < 5; try++)); do
   port=$((20000 + RANDOM % 20000))
   ! listens $port || continue
   redis "$O/liballocprof.so" redis-server --bind 127.0.0.1 --port $port --save '' --appendonly no \
     --dir "$out" >"$out/server.log" 2>&1 &
   server=$!
-  for ((wait = 0; wait < 100; wait++)); do
-    if listens $port && kill -0 "$server" 2>/dev/null; then break 2; fi
-    kill -0 "$server" 2>/dev/null || break
-    sleep 0.1
-  done
-  kill "$server" 2>/dev/null || true
-  wait "$server" || true
-  server=''
+  if starts || kill -0 "$server" 2>/dev/null; then break; fi
 done
+listens $port || fail "redis-server does not start" "$out/server.log"
 
 # One kind of request after the other, over and over, until it is ended.
 redis '' redis-benchmark -h 127.0.0.1 -p "$port" -q -l -n 20000 -r 200000 -d 200 \
