@@ -59,7 +59,7 @@ for ((try = 0; try < 5; try++)); do
   server=$!
   if starts || kill -0 "$server" 2>/dev/null; then break; fi
 done
-listens $port || fail "redis-server does not start" "$out/server.log"
+listens "$port" || fail "redis-server does not start" "$out/server.log"
 
 # One kind of request after the other, over and over, until it is ended.
 redis '' redis-benchmark -h 127.0.0.1 -p "$port" -q -l -n 20000 -r 200000 -d 200 \
