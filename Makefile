@@ -177,6 +177,13 @@ $(O)/bench/%: bench/%.c bench/random.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -g -O2 -std=gnu11 -Iinclude -D_GNU_SOURCE -fno-builtin -o $@ $< -lpthread -lm
 
+# It records itself, with the loader's functions.
+$(O)/bench/unwind/%: bench/unwind/%.c $(loader_lib) $(proto_obj)
+	$(call msg,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LOADER_CFLAGS) -fomit-frame-pointer -fno-optimize-sibling-calls -o $@ $< $(loader_lib) \
+		$(proto_obj) $(LOADER_LIBS)
+
 deps:  ## install what building and testing needs (Debian, root)
 	$(Q).ci/deps build check
 
@@ -218,6 +225,9 @@ tsan:  ## the allocator's tests of threads with ThreadSanitizer
 	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan OPT=-O1 SANITIZE=-fsanitize=thread APART=1 \
 		$(tsan_tests:%=$(O)/tsan/tests/%)
 	$(Q)O=$(O)/tsan ONLY='$(subst $(space),|,$(tsan_tests))' tests/run.sh alloc
+
+bench-unwind: all $(O)/bench/unwind/unwind  ## the cost of a sample with a stack of 30 frames, as root
+	$(Q)$(O)/bench/unwind/unwind
 
 # Each tests/fuzz/fuzz_NAME.c starts from what is in tests/fuzz/NAME; what it finds is in $(O)/fuzz.
 fuzz:  ## run each fuzz target for FUZZ_SECONDS (60)

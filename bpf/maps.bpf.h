@@ -25,7 +25,6 @@ struct walk {
 	__u64 word[2]; /* read from user memory, last from this address: */
 	__u64 word_at;
 	struct ap_unwind_mapping mapping; /* the one of the last pc: callers are often in it, too */
-	struct ap_unwind_rule rule;
 	__u32 fp_lost, bx_lost;
 	__u32 is_first; /* the frame is the first one */
 	__u32 is_exact; /* pc is where the thread is, and not where it returns to */

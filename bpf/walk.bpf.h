@@ -30,11 +30,19 @@ static __always_inline int walk_end(struct scratch *scratch, enum ap_end end)
 	return WALK_OVER;
 }
 
-/* A word of the stack, into word[0]. */
+/*
+ * A word of the stack, into word[0]. By way of the BPF stack: hardened kernels look up what memory
+ * a copy from user space goes to, which takes longer than the copy when it is a map's.
+ */
 static __always_inline int word_read(struct walk *walk, __u64 address)
 {
+	__u64 word = 0;
+
 	walk->word_at = address;
-	return bpf_probe_read_user(&walk->word[0], sizeof(walk->word[0]), (void *)address);
+	if (bpf_probe_read_user(&word, sizeof(word), (void *)address))
+		return 1;
+	walk->word[0] = word;
+	return 0;
 }
 
 /* ---- Tables ---- */
@@ -47,8 +55,6 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 	void *mappings;
 	__u64 list;
 
-	if (address >= walk->mapping.start && address < walk->mapping.end)
-		return 0;
 	mappings = bpf_map_lookup_elem(&unwind_mappings, &key);
 	if (!mappings)
 		return AP_END_CODE;
@@ -230,9 +236,8 @@ static __noinline int step_frame_pointer(struct scratch *scratch)
 }
 
 /* walk->cfa. 0, or the end. */
-static __noinline int cfa_find(struct walk *walk)
+static __noinline int cfa_find(struct walk *walk, const struct ap_unwind_rule *rule)
 {
-	struct ap_unwind_rule *rule = &walk->rule;
 	int end = register_read(walk, rule->cfa_register);
 
 	if (end)
@@ -249,21 +254,25 @@ static __noinline int cfa_find(struct walk *walk)
 }
 
 /* The return address, into word[0]. 0, or the end. */
-static __always_inline int ra_read(struct walk *walk)
+static __always_inline int ra_read(struct walk *walk, const struct ap_unwind_rule *rule)
 {
-	if (walk->rule.ra == AP_SAVED_REG)
-		return register_read(walk, walk->rule.ra_offset);
-	return word_read(walk, walk->cfa + (__s64)walk->rule.ra_offset) ? AP_END_READ : 0;
+	if (rule->ra == AP_SAVED_REG)
+		return register_read(walk, rule->ra_offset);
+	return word_read(walk, walk->cfa + (__s64)rule->ra_offset) ? AP_END_READ : 0;
 }
 
-static __noinline int step_table(struct scratch *scratch)
+static __always_inline int step_table(struct scratch *scratch, const struct ap_unwind_rule *rule)
 {
 	struct walk *walk = &scratch->walk;
-	struct ap_unwind_rule *rule = &walk->rule;
-	int end = cfa_find(walk);
+	int end;
 
-	if (end)
-		return walk_end(scratch, end);
+	if (rule->cfa == AP_CFA_REGISTER && rule->cfa_register == AP_REG_SP) {
+		walk->cfa = walk->sp + (__s64)rule->cfa_offset;
+	} else {
+		end = cfa_find(walk, rule);
+		if (end)
+			return walk_end(scratch, end);
+	}
 	if (walk->cfa < walk->sp || (walk->cfa == walk->sp && !walk->is_first))
 		return walk_end(scratch, AP_END_ORDER);
 	/* Saved at frame pointer + offset: of this frame, so before it is the caller's. */
@@ -281,7 +290,7 @@ static __noinline int step_table(struct scratch *scratch)
 		walk->bx_at = walk->cfa + (__s64)rule->bx_offset;
 	if (rule->bx != AP_SAVED_SAME)
 		walk->bx_lost = rule->bx != AP_SAVED_CFA;
-	end = ra_read(walk);
+	end = ra_read(walk, rule);
 	if (end)
 		return walk_end(scratch, end);
 	walk->pc = walk->word[0] & AP_CODE_MASK;
@@ -305,7 +314,10 @@ static __noinline int walk_step(struct scratch *scratch)
 	if (depth >= AP_FRAMES)
 		return WALK_OVER;
 	stack->depth = depth + 1;
-	status = mapping_find(walk, address);
+	/* Callers are often in the same file. */
+	status = 0;
+	if (address < walk->mapping.start || address >= walk->mapping.end)
+		status = mapping_find(walk, address);
 	if (status) {
 		stack->frame[depth] = address & ~AP_FRAME_KNOWN;
 		if (status == AP_END_CODE)
@@ -326,8 +338,7 @@ static __noinline int walk_step(struct scratch *scratch)
 	if (rule->cfa == AP_CFA_NONE) {
 		status = step_frame_pointer(scratch);
 	} else {
-		walk->rule = *rule;
-		status = step_table(scratch);
+		status = step_table(scratch, rule);
 	}
 	walk->is_first = 0;
 	walk->is_exact = 0;
