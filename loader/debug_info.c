@@ -178,8 +178,10 @@ static int64_t die_number(Dwarf_Die *die, unsigned int attribute)
 static const char *die_string(Dwarf_Die *die, unsigned int attribute)
 {
 	Dwarf_Attribute found;
+	const char *text = dwarf_formstring(dwarf_attr_integrate(die, attribute, &found));
 
-	return dwarf_formstring(dwarf_attr_integrate(die, attribute, &found));
+	/* In a damaged file it may be anything. */
+	return text && *text ? text : NULL;
 }
 
 /* The file with this number in the unit's line table. */

@@ -211,8 +211,9 @@ static const char *display_name(struct ap_symbolizer *symbolizer, const char *na
 	if (!symbolizer->demangled[index]) {
 		demangled = ap_demangle(symbolizer->strings.strings[index]);
 		symbolizer->demangled[index] =
-			demangled ? ap_intern(&symbolizer->strings, demangled, strlen(demangled))
-				  : symbolizer->strings.strings[index];
+			demangled && *demangled
+				? ap_intern(&symbolizer->strings, demangled, strlen(demangled))
+				: symbolizer->strings.strings[index];
 		free(demangled);
 	}
 	return symbolizer->demangled[index];
