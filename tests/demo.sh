@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Profiles a live redis-server: starts it with the built allocator preloaded, puts redis-benchmark on
 # it, and only then attaches. The server listens on a free port of the loopback interface and keeps
-# nothing on disk. Leaves two files in $O/demo, and no process, also when interrupted.
+# nothing on disk. All files go to $O/demo; leaves no process, also when interrupted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 O=${O:-build}
@@ -39,6 +39,8 @@ listens() { # PORT
 [ -x $root/usr/bin/redis-server ] || fail "no redis-server under $root: make demo unpacks one"
 rm -rf "$out"
 mkdir -p "$out"
+XDG_CACHE_HOME=$(realpath "$out") # of the loader's unwind tables
+export XDG_CACHE_HOME
 
 # Whether the server listens, within a minute; not when it has ended.
 starts() {

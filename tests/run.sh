@@ -9,7 +9,9 @@ export O=${O:-build}
 limit=${TEST_TIMEOUT:-180}
 passed=0 failed=0 skipped=0
 logs=$O/test-logs
-mkdir -p "$logs"
+mkdir -p "$logs" "$O/cache"
+XDG_CACHE_HOME=$(realpath "$O/cache") # of the loader's unwind tables
+export XDG_CACHE_HOME
 
 # Every process that a test starts inherits this, whoever adopts it.
 mark=ALLOCPROF_TEST=$$-$SRANDOM
