@@ -21,9 +21,9 @@ printf '#include <allocprof/probe.h>\nchar *symbol = AP_PERIOD_SYMBOL;\n' |
 
 # `run` finds ../lib/liballocprof.so; to record is for root alone.
 if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
-  "$installed" run -q -- sh -c 'echo "$LD_PRELOAD"' >"$tmp/run.out" 2>"$tmp/run.err" || true
+  "$installed" run -q -o "$tmp/run.folded" -- sh -c 'echo "$LD_PRELOAD"' >"$tmp/run.out" 2>"$tmp/run.err" || true
   equal "LD_PRELOAD" "$(cat "$tmp/run.out")" "$(realpath "$tmp/root/opt/allocprof/lib/liballocprof.so")"
-  "$installed" run -q -- true 2>"$tmp/run.err" || fail "status of true: $?"
+  "$installed" run -q -o "$tmp/run.folded" -- true 2>"$tmp/run.err" || fail "status of true: $?"
 fi
 
 into uninstall
