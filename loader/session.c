@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -21,6 +22,9 @@
  * it, so this is very long. */
 #define LEAVE_TRIES    500
 #define LEAVE_PAUSE_NS (10 * 1000000L)
+
+/* Of a stack that is not resident, at once. */
+#define TOUCH_PAGES 16
 
 /* A file's probes. The links of allocation and free are kept apart: see ap_session_detach(). */
 struct attachment {
@@ -73,22 +77,32 @@ static int maps_size(struct allocprof_bpf *skeleton, const struct ap_session_opt
 	return err;
 }
 
-/* Brings memory in by reading it. What cannot be read is no memory. */
+/* Brings memory in by reading it, and what is above it on the stack. What cannot be read is none.
+ */
+static void memory_touch(pid_t tid, uint64_t address)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct iovec to, from;
+	char byte;
+
+	for (unsigned int i = 0; i < TOUCH_PAGES; i++) {
+		from = (struct iovec){(void *)(uintptr_t)(address + i * page), 1};
+		to = (struct iovec){&byte, 1};
+		if (process_vm_readv(tid, &to, 1, &from, 1, 0) != 1)
+			return;
+	}
+}
+
 static int wish_take(void *context, void *data, size_t size)
 {
 	struct ap_session *session = context;
 	const struct ap_wish *wish = data;
-	struct iovec from, to;
-	char byte;
 
 	if (size < sizeof(*wish))
 		return 0;
 	session->wants_mappings |= wish->code != 0;
-	if (!wish->memory)
-		return 0;
-	from = (struct iovec){(void *)(uintptr_t)wish->memory, 1};
-	to = (struct iovec){&byte, 1};
-	(void)!process_vm_readv(session->wishes_tid, &to, 1, &from, 1, 0);
+	if (wish->memory)
+		memory_touch(session->wishes_tid, wish->memory);
 	return 0;
 }
 
