@@ -20,7 +20,7 @@ build() { # CC CXX PLUGIN? FLAGS...
 
 variant() { # CC CXX PLUGIN? FLAGS...
   build "$@" 2>"$tmp/build.err" || { cat "$tmp/build.err"; fail "not built: $*"; }
-  rm -f "$tmp/in"
+  rm -f "$tmp/in" "$tmp/corpus.out" # or the last one's "ready" would be seen
   mkfifo "$tmp/in"
   "$tmp/corpus" "$tmp/1/plugin.so" "$tmp/2/plugin.so" <>"$tmp/in" >"$tmp/corpus.out" 2>&1 &
   pid=$!
