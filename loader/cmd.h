@@ -138,6 +138,7 @@ struct recording {
 	uint64_t begin_ns, end_ns;  /* CLOCK_MONOTONIC */
 	uint64_t scan_ns;	    /* when the mappings are read again */
 	uint64_t scanned_ns;	    /* and when they were */
+	uint32_t files_reported;    /* with unwind tables, by -v */
 	enum recording_end end;
 	struct ap_progress progress;
 };

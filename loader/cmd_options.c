@@ -14,7 +14,7 @@ const char recording_options_help[] =
 	"                           their free, end the process at that instruction\n"
 	"      --max-stacks N       different stacks to keep apart (16384)\n"
 	"      --max-live N         sampled blocks to follow until their free (65536)\n"
-	"  -v, --verbose            print what libbpf says, too\n";
+	"  -v, --verbose            print what libbpf says and what is unwound by\n";
 
 enum {
 	OPTION_PERIOD = OPTION_OWN,

@@ -132,10 +132,31 @@ static int scan(struct recording *recording, struct ap_error *error)
 	return 0;
 }
 
+/* What the unwind tables have come to, when that is more than before. */
+static void tables_report(struct recording *recording)
+{
+	const struct ap_unwind_counts *counts = ap_session_unwind_counts(recording->session);
+	char size[AP_SIZE_TEXT];
+
+	if (!recording->options->verbose || counts->files == recording->files_reported)
+		return;
+	recording->files_reported = counts->files;
+	fprintf(stderr,
+		"unwind tables: %u files (%u from the cache), %u without; %llu rows, %u rules, "
+		"%llu rows unsupported; %s in the kernel; %u mappings\n",
+		counts->files, counts->cached, counts->without, (unsigned long long)counts->rows,
+		counts->rules, (unsigned long long)counts->unsupported,
+		ap_size_format(size, counts->bytes), counts->mappings);
+	if (counts->rules_lost)
+		fprintf(stderr, "warning: no room for %u unwind rules: stacks end there\n",
+			counts->rules_lost);
+}
+
 int recording_scan(struct recording *recording, struct ap_error *error)
 {
 	int err = scan(recording, error);
 
+	tables_report(recording);
 	recording->scanned_ns = clock_ns(CLOCK_MONOTONIC);
 	recording->scan_ns = recording->scanned_ns + SECOND_NS;
 	/* Whatever failed then failed because of that. */
