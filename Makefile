@@ -71,7 +71,7 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all alloc deps demo check check-alloc check-unit check-integration lint format asan ubsan tsan \
-	units alloc-tests bench coverage install uninstall clean help compile_commands.json
+	units alloc-tests bench overhead coverage install uninstall clean help compile_commands.json
 
 all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)
 alloc: $(O)/liballocprof.so $(O)/liballocprof.a  ## build the allocator alone: needs a C compiler only
@@ -211,6 +211,12 @@ bench:  ## compare with other allocators; takes WORKLOADS=REGEX ROUNDS=N SCALE=N
 	$(Q)O=$(O) bench/run.py
 	$(Q)O=$(O) bench/instructions.sh
 	$(Q)O=$(O) bench/startup.sh
+
+overhead:  ## what the probes cost, idle and recording; takes PARTS=REGEX PROFILERS=REGEX ROUNDS=N SCALE=N
+	$(Q).ci/deps build bench || echo 'overhead: going on with what there is' >&2
+	$(Q)$(MAKE) --no-print-directory all $(benches)
+	$(Q)$(MAKE) --no-print-directory PROBES=0 O=$(O)/noprobes alloc
+	$(Q)O=$(O) bench/overhead.py
 
 # The allocator's tests under TSan are those of threads: it cannot follow a fork of a threaded
 # process. ASan's shadow lies where the region does. UBSan needs memory that test_limits denies it.

@@ -8,8 +8,9 @@
  *   pairs batch N      10,000 blocks of 64 bytes, then all freed
  *
  * With `-` before the name the loop runs with the calls left out, for its own cost to be
- * subtracted.
+ * subtracted. With `stop` behind N it stops itself (SIGSTOP) before it begins, to be attached to.
  */
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,11 +84,13 @@ int main(int argc, char **argv)
 {
 	long n = argc > 2 ? atol(argv[2]) : 0;
 
+	if (argc > 3 && !strcmp(argv[3], "stop"))
+		raise(SIGSTOP);
 	if (n > 0) {
 		RUN(fixed);
 		RUN(slots);
 		RUN(batch);
 	}
-	fprintf(stderr, "usage: pairs [-]fixed|slots|batch N\n");
+	fprintf(stderr, "usage: pairs [-]fixed|slots|batch N [stop]\n");
 	return 2;
 }
