@@ -13,23 +13,34 @@
 
 uintptr_t ap_secret;
 
-static char *span_last_page(const struct ap_span *span)
+/* From here to the end of the span, accesses fault: right behind a large block, else the last page.
+ */
+static char *guard_start(const struct ap_span *span, const char *end)
 {
-	return span_start(span) + ((size_t)span->slices << SLICE_SHIFT) - PAGE_SIZE;
+	return span->kind == SPAN_LARGE ? span_start(span) + span->block_size
+					: (char *)end - PAGE_SIZE;
+}
+
+static bool guard_set(const struct ap_span *span, bool on)
+{
+	char *end = span_start(span) + ((size_t)span->slices << SLICE_SHIFT);
+	char *start = guard_start(span, end);
+
+	return ap_os_guard(start, end - start, on);
 }
 
 void ap_secure_guard(struct ap_span *span)
 {
 	/* The kernel may refuse, having split up its mappings too often: the mode goes on without.
 	 */
-	if (ap_os_guard(span_last_page(span), PAGE_SIZE, true) && span->kind != SPAN_LARGE)
+	if (guard_set(span, true) && span->kind != SPAN_LARGE)
 		span->capacity =
 			(((size_t)span->slices << SLICE_SHIFT) - PAGE_SIZE) / span->block_size;
 }
 
 bool ap_secure_unguard(struct ap_span *span)
 {
-	return ap_os_guard(span_last_page(span), PAGE_SIZE, false);
+	return guard_set(span, false);
 }
 
 bool ap_secure_carve(struct ap_span *span, uint32_t count)

@@ -12,7 +12,7 @@
 /* Turns the mode on, unless there are other threads already: returns false then. */
 bool ap_secure_start(void);
 
-/* Takes the last page of a fresh span from its blocks, and makes it fault. */
+/* Makes the last page of a fresh span fault, or all behind its block if it is a large one. */
 void ap_secure_guard(struct ap_span *span);
 
 /* The opposite. False: refused; then the span's memory cannot be used again. */

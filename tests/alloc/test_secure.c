@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ALLOCPROF_SECURE=1, which is read at the start: the program executes itself again with it. Blocks
+ * come in random order, the lists of free blocks tell no addresses, and what stands behind a span
+ * or a large block faults. That everything else works as before, the other tests show when they are
+ * run in this mode: secure.sh.
+ */
+#include "common.h"
+
+#include "region.h"
+#include "secure.h"
+#include "span.h"
+
+static void *(*volatile do_malloc)(size_t) = malloc;
+static void (*volatile do_free)(void *) = free;
+
+static void test_mode_is_on(void **state)
+{
+	assert_true(ap_secret != 0);
+}
+
+/* With 100 blocks in ascending order of address, 99 of 99 pairs ascend; at random, about half. */
+static void test_order_is_random(void **state)
+{
+	char *block[100];
+	int ascending = 0;
+
+	for (int i = 0; i < 100; i++)
+		block[i] = do_malloc(200);
+	for (int i = 1; i < 100; i++)
+		ascending += block[i] > block[i - 1];
+	for (int i = 0; i < 100; i++)
+		do_free(block[i]);
+	/* 50 +- 2.9: outside of 25 to 75 with a probability below 1e-15 */
+	assert_in_range(ascending, 25, 75);
+}
+
+static void test_lists_are_encoded(void **state)
+{
+	uintptr_t *block[50];
+
+	for (int i = 0; i < 50; i++)
+		block[i] = do_malloc(500);
+	for (int i = 0; i < 50; i++)
+		do_free(block[i]);
+	for (int i = 0; i < 50; i++)
+		for (int word = 0; word < 2; word++)
+			for (int k = 0; k < 50; k++)
+				assert_true(block[i][word] != (uintptr_t)block[k] &&
+					    block[i][word] != (uintptr_t)span_at(block[i]));
+}
+
+/* Writes from the start of a block on, until something faults or `limit` bytes are written. */
+static void overrun(void *argument)
+{
+	const size_t *sizes = argument;
+	volatile char *block = do_malloc(sizes[0]);
+
+	for (size_t i = 0; i < sizes[1]; i++)
+		block[i] = 1;
+}
+
+static void test_overruns_fault(void **state)
+{
+	/* A block's size, and how far a write gets at the most: to the end of its pages, or its
+	 * span. */
+	static const size_t cases[][2] = {{100, 65536}, {5000, 65536}, {20000, 1 << 18},
+		{100000, 102401}, {1 << 20, (1 << 20) + 1}};
+
+	for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+		struct ending ending = child_run(overrun, (void *)cases[k], 20);
+
+		assert_true(WIFSIGNALED(ending.status) && WTERMSIG(ending.status) == SIGSEGV);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mode_is_on),
+		cmocka_unit_test(test_order_is_random),
+		cmocka_unit_test(test_lists_are_encoded),
+		cmocka_unit_test(test_overruns_fault),
+	};
+
+	if (!getenv("ALLOCPROF_SECURE")) {
+		setenv("ALLOCPROF_SECURE", "1", 1);
+		execv("/proc/self/exe", argv);
+		return 1;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
