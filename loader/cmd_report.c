@@ -106,11 +106,11 @@ static int profile_load(const char *path, struct ap_profile **ret, struct ap_err
 
 	ap_printable(shown, sizeof(shown), path);
 	if (!in) {
-		err = -errno;
+		err = ap_errno();
 		ap_error_what(error, err == -EACCES ? AP_EXIT_PERMISSION : AP_EXIT_FAILURE,
 			"cannot read %s", shown);
 		ap_error_detail(error, "%s", strerror(-err));
-		return err < 0 ? err : -EIO;
+		return err;
 	}
 	err = ap_format_pprof_read(in, ret, reason, sizeof(reason));
 	if (!is_stdin)

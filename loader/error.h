@@ -9,7 +9,16 @@
 #ifndef ALLOCPROF_ERROR_H
 #define ALLOCPROF_ERROR_H
 
+#include <errno.h>
 #include <stdio.h>
+
+/* The negative errno of what has just failed; never 0, whatever a library has left there. */
+static inline int ap_errno(void)
+{
+	int err = -errno;
+
+	return err < 0 ? err : -EIO;
+}
 
 /* The exit statuses of every command but `run`, which ends with its child's. */
 enum ap_exit {

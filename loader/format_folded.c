@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
+
 struct folded_line {
 	char *stack;
 	int64_t value;
@@ -91,7 +93,7 @@ int ap_format_folded_write(
 	if (!err) {
 		lines_write(out, line, count);
 		if (fflush(out) || ferror(out))
-			err = errno ? -errno : -EIO;
+			err = ap_errno();
 	}
 	for (uint32_t i = 0; i < count; i++)
 		free(line[i].stack);

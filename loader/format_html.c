@@ -25,6 +25,7 @@
 #include "flame_state.js.h"
 #include "flame_table.js.h"
 #include "flame_tree.js.h"
+#include "error.h"
 #include "markup.h"
 #include "page_data.h"
 #include "page_top.h"
@@ -228,7 +229,7 @@ int ap_format_html_compare(FILE *out, const struct ap_profile *profile,
 	if (!err)
 		err = template_put(&page);
 	if (!err && (fflush(out) || ferror(out)))
-		err = errno ? -errno : -EIO;
+		err = ap_errno();
 	ap_call_tree_free(page.tree);
 	return err;
 }

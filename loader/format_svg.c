@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "call_tree.h"
+#include "error.h"
 #include "markup.h"
 #include "tint.h"
 #include "units.h"
@@ -256,7 +257,7 @@ int ap_format_svg_write(
 	picture.total = total;
 	err = picture_put(&picture);
 	if (!err && (fflush(out) || ferror(out)))
-		err = errno ? -errno : -EIO;
+		err = ap_errno();
 out:
 	free(picture.x);
 	free(picture.depth);

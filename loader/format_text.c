@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "allocator.h"
+#include "error.h"
 #include "printable.h"
 #include "short_name.h"
 #include "table.h"
@@ -223,7 +224,7 @@ int ap_format_text_write(
 		total_write(out, profile, options);
 		sites_write(out, profile, options, &sites);
 		if (fflush(out) || ferror(out))
-			err = errno ? -errno : -EIO;
+			err = ap_errno();
 	}
 	free(sites.sites);
 	ap_table_clear(&sites.table);

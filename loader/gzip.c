@@ -7,6 +7,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "error.h"
+
 #define PIECE 65536
 /* For zlib: a window of 32 KiB, and the gzip format rather than its own. */
 #define GZIP_WINDOW (15 + 16)
@@ -35,7 +37,7 @@ struct ap_gzip_writer *ap_gzip_begin(FILE *out)
 
 static int stream_error(void)
 {
-	return errno ? -errno : -EIO;
+	return ap_errno();
 }
 
 static void gzip_deflate(struct ap_gzip_writer *writer, int flush)

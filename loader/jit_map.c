@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "error.h"
+
 /* node's have some MB. What is beyond has no names. */
 #define FILE_MAX (64U << 20)
 
@@ -83,7 +85,7 @@ static ssize_t text_read(struct ap_jit_map *map)
 	/* A pipe would not be waited for. */
 	fd = openat(map->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ELOOP ? -EPERM : -errno;
+		return errno == ELOOP ? -EPERM : ap_errno();
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
 		(status.st_uid && status.st_uid != map->user)) {
 		close(fd);

@@ -187,9 +187,8 @@ static void info_put(FILE *out, const struct ap_profile_info *info)
 		ap_json_string(out, texts[i].text ? texts[i].text : "");
 		fputc(',', out);
 	}
-	fprintf(out, "\"pid\":%lld,\"start_ms\":%lld,\"duration_ms\":%lld,",
-		(long long)info->pid, (long long)info->start_ns / 1000000,
-		(long long)info->duration_ns / 1000000);
+	fprintf(out, "\"pid\":%lld,\"start_ms\":%lld,\"duration_ms\":%lld,", (long long)info->pid,
+		(long long)info->start_ns / 1000000, (long long)info->duration_ns / 1000000);
 	fprintf(out, "\"period\":%lld,\"period_lowest\":%lld,", (long long)info->period,
 		(long long)info->period_lowest);
 	fprintf(out, "\"samples\":%llu,\"frees\":%llu,\"lost\":%llu,\"whole\":%llu},\n",
