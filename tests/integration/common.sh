@@ -73,6 +73,7 @@ start() { # NAME ARGUMENTS...
   local name=$1
   shift
   [ -p "$tmp/$name.in" ] || mkfifo "$tmp/$name.in"
+  rm -f "$tmp/$name.out" # an earlier one said that it was ready
   "${program_env[@]}" "$programs/$name" "$@" <>"$tmp/$name.in" >"$tmp/$name.out" 2>"$tmp/$name.err" &
   pid=$!
   started+=("$pid")
