@@ -15,6 +15,7 @@
 
 #include "cfi.h"
 #include "elf_file.h"
+#include "error.h"
 #include "table.h"
 #include "table_cache.h"
 
@@ -83,7 +84,7 @@ static int array_map(struct array *array, int fd, uint64_t elements, size_t elem
 	if (array->memory != MAP_FAILED)
 		return 0;
 	array->memory = NULL;
-	return -errno;
+	return ap_errno();
 }
 
 static void array_unmap(struct array *array)
@@ -103,7 +104,7 @@ static int array_create(struct array *array, const char *name, uint64_t elements
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), (uint32_t)element,
 		(uint32_t)elements, &options);
 	if (fd < 0)
-		return -errno;
+		return ap_errno();
 	err = array_map(array, fd, elements, element);
 	if (!err)
 		return fd;
@@ -455,6 +456,7 @@ static void mapping_fill(const struct ap_unwind *unwind, pid_t pid,
 	const struct file *file = mapping->object ? file_find(unwind, mapping->object) : NULL;
 	uint64_t address, check_at;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what mmap() gives is not NULL */
 	*to = (struct ap_unwind_mapping){
 		.start = range->start, .end = range->end, .id = mapping->id};
 	if (!file || ap_elf_file_address(&file->elf,
