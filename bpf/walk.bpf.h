@@ -187,7 +187,7 @@ static __noinline int step_signal(struct scratch *scratch)
 
 	walk->is_first = 0;
 	walk->saved_at = walk->sp + AP_SIGNAL_REGISTERS;
-	if (word_read(walk, walk->saved_at + 8 * machine_signal_slot(AP_REG_RA)))
+	if (word_read(walk, walk->saved_at + 8 * AP_SIGNAL_PC))
 		return walk_end(scratch, AP_END_READ);
 	walk->pc = walk->word[0];
 	if (word_read(walk, walk->saved_at + 8 * machine_signal_slot(AP_REG_SP)))

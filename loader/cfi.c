@@ -31,7 +31,8 @@ static int section_copy(struct ap_cfi_section *ret, Elf_Scn *section, const GElf
 {
 	Elf_Data *data;
 
-	if (header->sh_type == SHT_NOBITS)
+	/* As good as none: what gcc makes without unwind tables, next to a .debug_frame. */
+	if (header->sh_type == SHT_NOBITS || !header->sh_size)
 		return -ENOENT;
 	if (header->sh_size > SECTION_MAX)
 		return -E2BIG;

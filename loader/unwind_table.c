@@ -25,6 +25,9 @@
 #define SEGMENT_BLOCKS 16
 #define SEGMENT_PAGES  4096
 
+/* A target decides what it maps. Chromium's tables have 10 MB. */
+#define BYTES_MAX (1ULL << 30)
+
 #define MAPPINGS_MIN 4096
 #define NOTES_MAX    (1 << 20)
 
@@ -199,6 +202,8 @@ static uint64_t pages_fill(const struct ap_cfi *cfi, uint64_t rows, struct ap_un
 		/* A row at the very start of the page takes the place of the one before. */
 		begins = first < next && !(cfi->rows[first].at & (AP_PAGE_SIZE - 1));
 		total = next - first + !begins;
+		if (total == 1 && !begins && rule == AP_RULE_NONE)
+			continue;
 		if (rows % AP_BLOCK_ROWS + total > AP_BLOCK_ROWS)
 			rows += AP_BLOCK_ROWS - rows % AP_BLOCK_ROWS;
 		if (pages) {
@@ -270,7 +275,9 @@ static int files_place(struct ap_unwind *unwind, uint32_t first)
 	if (!fresh)
 		return 0;
 	if (rows > segment->row_room || pages > segment->page_room)
-		segment = segment_new(unwind, fresh, fresh_pages);
+		segment = fresh * sizeof(struct ap_unwind_row) + unwind->counts.bytes > BYTES_MAX
+				  ? NULL
+				  : segment_new(unwind, fresh, fresh_pages);
 	for (uint32_t i = first; i < unwind->file_count; i++) {
 		struct file *file = &unwind->files[i];
 

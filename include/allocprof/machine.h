@@ -20,6 +20,7 @@
  * where in it the kernel has put the general registers, by DWARF number (struct sigcontext).
  */
 #define AP_SIGNAL_REGISTERS 40
+#define AP_SIGNAL_PC	    16
 #define AP_SIGNAL_SLOTS                                                  \
 	{                                                                \
 		13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16 \
@@ -39,6 +40,7 @@
 
 /* siginfo is 128 bytes, and uc_mcontext.regs begin 184 bytes into the ucontext. x0-x30 and sp. */
 #define AP_SIGNAL_REGISTERS 312
+#define AP_SIGNAL_PC	    32
 
 /* Pointer authentication keeps its code above a 48-bit address. */
 #define AP_CODE_MASK	    ((1ULL << 48) - 1)

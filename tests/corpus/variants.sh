@@ -1,9 +1,10 @@
-#!/usr/bin/env bash
-# Stacks of all sorts, from programs built in all sorts of ways: what is recorded is, frame by
-# frame, what gdb finds at the same probe of the same process.
-. "$(dirname "$0")/common.sh"
+# shellcheck shell=bash
+# Sourced by corpus_gcc.sh and corpus_clang.sh. Stacks of all sorts, from programs built in all
+# sorts of ways: what is recorded is, frame by frame, what gdb finds at the same probe of the same
+# process.
+. "$(dirname "${BASH_SOURCE[0]}")/../integration/common.sh"
 need_bpf
-need gdb python3 gcc g++
+need gdb python3
 corpus=tests/corpus
 tested=0 compared=0
 mkdir "$tmp/1" "$tmp/2"
@@ -11,7 +12,7 @@ mkdir "$tmp/1" "$tmp/2"
 build() { # CC CXX PLUGIN? FLAGS...
   local cc=$1 cxx=$2 plugin=$3
   shift 3
-  "$cc" -g -std=gnu11 -D_GNU_SOURCE -Iinclude $plugin "$@" -c -o "$tmp/c.o" $corpus/corpus.c
+  "$cc" -g -std=gnu11 -D_GNU_SOURCE -Iinclude ${plugin:+"$plugin"} "$@" -c -o "$tmp/c.o" $corpus/corpus.c
   "$cxx" -g -std=c++17 "$@" -c -o "$tmp/cc.o" $corpus/corpus.cc
   "$cxx" -g "$@" -o "$tmp/corpus" "$tmp/c.o" "$tmp/cc.o" -lpthread -ldl
   "$cc" -g -O1 -fPIC -shared -Wl,-z,lazy -o "$tmp/1/plugin.so" $corpus/plugin.c
@@ -40,10 +41,10 @@ variant() { # CC CXX PLUGIN? FLAGS...
   tested=$((tested + 1)) compared=$((compared + $(wc -l <"$tmp/ours")))
 }
 
-for compilers in "gcc g++" "clang clang++"; do
-  # shellcheck disable=SC2086
-  set -- $compilers
-  command -v "$2" >/dev/null || continue
+
+# What every compiler has.
+variants() { # CC CXX
+  need "$1" "$2"
   for optimize in -O0 -O1 -O2 -O3; do
     variant "$@" -DPLUGIN $optimize
     variant "$@" -DPLUGIN $optimize -fomit-frame-pointer -fcf-protection
@@ -55,8 +56,4 @@ for compilers in "gcc g++" "clang clang++"; do
   variant "$@" "" -O2 -static
   variant "$@" "" -O2 -static-pie -fPIE
   variant "$@" -DPLUGIN -Os -mno-red-zone
-done
-variant gcc g++ -DPLUGIN -O2 -flto
-variant gcc g++ -DPLUGIN -O2 -mavx2 -mstackrealign
-variant gcc g++ -DPLUGIN -O2 -fsplit-stack -fno-split-stack -fno-asynchronous-unwind-tables -funwind-tables
-echo "$tested builds, $compared stacks, all equal"
+}
