@@ -228,6 +228,10 @@ static inline __attribute__((always_inline)) bool span_expose(
 	}
 	count = span->carved - span->until;
 	exposed = ap_sample_charge(heap, span, count);
+	if (likely(exposed == count)) {
+		span_expose_all(span);
+		return true;
+	}
 	if (exposed == 0)
 		return true;
 	span->free = last = span->local_free;
