@@ -93,42 +93,47 @@ static int segment_copy(struct ap_cfi_section *ret, const struct ap_elf_file *fi
 	return 0;
 }
 
-int ap_cfi_section_find(struct ap_cfi_section *ret, const struct ap_elf_file *file)
+static int section_find(
+	struct ap_cfi_section *ret, const struct ap_elf_file *file, const char *named)
 {
-	static const char *const names[] = {".eh_frame", ".debug_frame"};
+	Elf_Scn *section = NULL;
 	size_t strings = 0;
-	GElf_Ehdr elf;
-	int err;
 
 	*ret = (struct ap_cfi_section){0};
+	if (elf_getshdrstrndx(file->elf, &strings) || !strings)
+		return -ENOENT;
+	while ((section = elf_nextscn(file->elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+
+		if (!gelf_getshdr(section, &header))
+			continue;
+		name = elf_strptr(file->elf, strings, header.sh_name);
+		if (name && !strcmp(name, named))
+			return section_copy(ret, section, &header);
+	}
+	return -ENOENT;
+}
+
+int ap_cfi_sections_find(struct ap_cfi_section ret[AP_CFI_SECTIONS], const struct ap_elf_file *file)
+{
+	int err, count = 0;
+	GElf_Ehdr elf;
+
 	if (!gelf_getehdr(file->elf, &elf) || elf.e_ident[EI_CLASS] != ELFCLASS64 ||
 		elf.e_ident[EI_DATA] != ELFDATA2LSB || elf.e_machine != AP_ELF_MACHINE)
 		return -ENOEXEC;
-	elf_getshdrstrndx(file->elf, &strings);
-	for (size_t i = 0; i < 2; i++) {
-		Elf_Scn *section = NULL;
-
-		ret->is_eh_frame = !i;
-		while (strings && (section = elf_nextscn(file->elf, section))) {
-			GElf_Shdr header;
-			const char *name;
-
-			if (!gelf_getshdr(section, &header))
-				continue;
-			name = elf_strptr(file->elf, strings, header.sh_name);
-			if (!name || strcmp(name, names[i]))
-				continue;
-			err = section_copy(ret, section, &header);
-			if (err != -ENOENT)
-				return err;
-		}
-		if (!i) {
-			err = segment_copy(ret, file);
-			if (err != -ENOENT)
-				return err;
-		}
-	}
-	return -ENOENT;
+	err = section_find(ret, file, ".eh_frame");
+	if (err == -ENOENT)
+		err = segment_copy(ret, file);
+	if (!err)
+		ret[count++].is_eh_frame = 1;
+	else if (err != -ENOENT)
+		return err;
+	/* One that cannot be read costs the code that has no other. */
+	if (!section_find(&ret[count], file, ".debug_frame"))
+		count++;
+	return count ? count : -ENOENT;
 }
 
 int ap_cfi_extent(const struct ap_elf_file *file, uint64_t *base, uint64_t *size)
@@ -162,6 +167,7 @@ struct compiler {
 	uint64_t limit; /* of the entry that is compiled: where the next one begins */
 	struct common *commons;
 	uint32_t common_count, common_room;
+	uint32_t common_first; /* of the section that is read */
 	struct entry *entries;
 	uint32_t entry_count, entry_room;
 };
@@ -362,9 +368,10 @@ static int entry_read(
 	uint64_t offset = fde->CIE_pointer, length;
 
 	/* CIEs are read first, and in order. */
-	common = compiler->common_count
-			 ? bsearch(&offset, compiler->commons, compiler->common_count,
-				   sizeof(*common), common_compare)
+	common = compiler->common_count > compiler->common_first
+			 ? bsearch(&offset, compiler->commons + compiler->common_first,
+				   compiler->common_count - compiler->common_first, sizeof(*common),
+				   common_compare)
 			 : NULL;
 	if (!common)
 		return 0;
@@ -453,8 +460,8 @@ static int entry_compile(struct compiler *compiler, struct entry *entry, uint64_
 		compiler, end, next - end < PADDING_MAX ? compiler->padding_rule : AP_RULE_NONE);
 }
 
-int ap_cfi_compile(
-	struct ap_cfi *ret, const struct ap_cfi_section *section, uint64_t base, uint64_t size)
+int ap_cfi_compile(struct ap_cfi *ret, const struct ap_cfi_section *sections, int count,
+	uint64_t base, uint64_t size)
 {
 	static const struct ap_unwind_rule none = {.cfa = AP_CFA_NONE};
 	static const struct ap_unwind_rule unsupported = {.cfa = AP_CFA_UNSUPPORTED};
@@ -470,10 +477,12 @@ int ap_cfi_compile(
 		err = rule_get(&compiler, &end);
 	compiler.padding_rule = err < 0 ? 0 : (uint32_t)err;
 	err = err < 0 ? err : row_add(&compiler, base, AP_RULE_NONE);
-	if (!err)
-		err = section_read(&compiler, section, true);
-	if (!err)
-		err = section_read(&compiler, section, false);
+	for (int i = 0; i < count && !err; i++) {
+		compiler.common_first = compiler.common_count;
+		err = section_read(&compiler, &sections[i], true);
+		if (!err)
+			err = section_read(&compiler, &sections[i], false);
+	}
 	if (!err && compiler.entry_count)
 		qsort(compiler.entries, compiler.entry_count, sizeof(*compiler.entries),
 			entry_compare);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiler of call frame information: .eh_frame, or .debug_frame where there is none, into
+ * The compiler of call frame information: .eh_frame, and .debug_frame where there is one, into
  * sorted rows "from this byte of code on, this rule". The file is not trusted: what is damaged
  * costs the stacks through that code, which end there with the reason, and no more.
  */
@@ -42,18 +42,23 @@ struct ap_cfi_section {
 	int is_eh_frame;  /* not .debug_frame */
 };
 
-/* The section of a file. 0; -ENOENT when it has none; -E2BIG, -ENOEXEC, -ENOMEM. */
-int ap_cfi_section_find(struct ap_cfi_section *ret, const struct ap_elf_file *file);
+/*
+ * The sections of a file: a program may have parts with the one and parts with the other. Their
+ * number; -ENOENT when it has none; -E2BIG, -ENOEXEC.
+ */
+#define AP_CFI_SECTIONS 2
+int ap_cfi_sections_find(
+	struct ap_cfi_section ret[AP_CFI_SECTIONS], const struct ap_elf_file *file);
 
 /* The extent of a file's code, which *base and *size of its table are. 0, -ENOENT, -E2BIG. */
 int ap_cfi_extent(const struct ap_elf_file *file, uint64_t *base, uint64_t *size);
 
 /*
- * Compiles a section for code at [base, base + size), size below 4 GiB. 0 or -ENOMEM; *ret is to
- * be cleared in any case.
+ * Compiles sections for code at [base, base + size), size below 4 GiB. 0 or -ENOMEM; *ret is to be
+ * cleared in any case.
  */
-int ap_cfi_compile(
-	struct ap_cfi *ret, const struct ap_cfi_section *section, uint64_t base, uint64_t size);
+int ap_cfi_compile(struct ap_cfi *ret, const struct ap_cfi_section *sections, int count,
+	uint64_t base, uint64_t size);
 
 void ap_cfi_clear(struct ap_cfi *cfi);
 

@@ -396,12 +396,15 @@ static bool cfa_expression_rule(const struct ap_cfi_common *common,
 static bool is_signal_frame(const struct ap_cfi_state *state)
 {
 	static const uint8_t slots[] = AP_SIGNAL_SLOTS;
-	struct ap_cfi_reader reader = expression_reader(state->cfa_expression, state->cfa_length);
+	struct ap_cfi_reader reader;
 	uint64_t number;
 	int64_t offset;
 
-	return state->cfa_expression && breg_read(&reader, &number, &offset) &&
-	       number == AP_REG_SP && offset == AP_SIGNAL_REGISTERS + 8 * slots[AP_REG_SP] &&
+	if (!state->cfa_expression)
+		return false;
+	reader = expression_reader(state->cfa_expression, state->cfa_length);
+	return breg_read(&reader, &number, &offset) && number == AP_REG_SP &&
+	       offset == AP_SIGNAL_REGISTERS + 8 * slots[AP_REG_SP] &&
 	       ap_cfi_read_fixed(&reader, 1) == DW_OP_deref && reader.at == reader.end &&
 	       !reader.failed;
 }

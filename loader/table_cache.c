@@ -13,7 +13,7 @@
 #include "table.h"
 
 /* To be raised with every change of what the compiler makes of a section. */
-#define VERSION	   2
+#define VERSION	   3
 #define MAGIC	   0x62617477756e7061ULL /* "apnuwtab" */
 #define RULES_MAX  65536U
 #define FOLDER	   "allocprof"
@@ -24,7 +24,7 @@ struct header {
 	uint64_t magic;
 	uint32_t version, machine;
 	char build_id[64];
-	uint64_t section_hash, section_size, section_address;
+	uint64_t sections_hash;
 	uint64_t base, size;
 	uint32_t rows, rules, entries, damaged, unsupported, zero;
 	uint64_t hash; /* of the rules and the rows */
@@ -40,18 +40,18 @@ static uint64_t content_hash(const struct ap_cfi *cfi)
 }
 
 static void header_fill(struct header *header, const struct ap_object *object,
-	const struct ap_cfi_section *section, uint64_t base, uint64_t size)
+	const struct ap_cfi_section *sections, int count, uint64_t base, uint64_t size)
 {
 	*header = (struct header){
 		.magic = MAGIC,
 		.version = VERSION,
 		.machine = AP_ELF_MACHINE,
-		.section_hash = ap_hash(section->address, section->bytes, section->size),
-		.section_size = section->size,
-		.section_address = section->address,
 		.base = base,
 		.size = size,
 	};
+	for (int i = 0; i < count; i++)
+		header->sections_hash = ap_hash(header->sections_hash ^ sections[i].address,
+			sections[i].bytes, sections[i].size);
 	memcpy(header->build_id, object->build_id,
 		strnlen(object->build_id, sizeof(header->build_id)));
 }
@@ -184,7 +184,7 @@ static int file_read(int fd, struct ap_cfi *cfi, const struct header *expected)
 }
 
 int ap_table_cache_load(struct ap_cfi *ret, const struct ap_object *object,
-	const struct ap_cfi_section *section, uint64_t base, uint64_t size)
+	const struct ap_cfi_section *sections, int count, uint64_t base, uint64_t size)
 {
 	int folder, fd, err = -ENOENT;
 	struct header header;
@@ -200,7 +200,7 @@ int ap_table_cache_load(struct ap_cfi *ret, const struct ap_object *object,
 	if (fd < 0)
 		return -errno;
 	if (is_private(fd, S_IFREG)) {
-		header_fill(&header, object, section, base, size);
+		header_fill(&header, object, sections, count, base, size);
 		err = file_read(fd, ret, &header);
 	}
 	close(fd);
@@ -210,7 +210,7 @@ int ap_table_cache_load(struct ap_cfi *ret, const struct ap_object *object,
 }
 
 int ap_table_cache_store(const struct ap_cfi *cfi, const struct ap_object *object,
-	const struct ap_cfi_section *section)
+	const struct ap_cfi_section *sections, int count)
 {
 	char name[sizeof(object->build_id) + 32];
 	struct header header;
@@ -221,7 +221,7 @@ int ap_table_cache_store(const struct ap_cfi *cfi, const struct ap_object *objec
 	folder = folder_open(true);
 	if (folder < 0)
 		return folder;
-	header_fill(&header, object, section, cfi->base, cfi->size);
+	header_fill(&header, object, sections, count, cfi->base, cfi->size);
 	header.rows = cfi->row_count;
 	header.rules = cfi->rule_count;
 	header.entries = cfi->entries;

@@ -7,7 +7,7 @@
  * may write them, or they are not used. A file that somebody else may write is not cached, as it
  * could claim another's build id.
  *
- * A cached table is used only when it was made of the same bytes: it holds the section's hash.
+ * A cached table is used only when it was made of the same bytes: it holds the sections' hash.
  * One that is damaged, or of another version of this format, is made again.
  */
 #ifndef ALLOCPROF_TABLE_CACHE_H
@@ -20,10 +20,10 @@
 
 /* 0 and the table, to be cleared; or a negative errno, when it is to be compiled. */
 int ap_table_cache_load(struct ap_cfi *ret, const struct ap_object *object,
-	const struct ap_cfi_section *section, uint64_t base, uint64_t size);
+	const struct ap_cfi_section *sections, int count, uint64_t base, uint64_t size);
 
 /* 0 or a negative errno: it is not cached then. */
 int ap_table_cache_store(const struct ap_cfi *cfi, const struct ap_object *object,
-	const struct ap_cfi_section *section);
+	const struct ap_cfi_section *sections, int count);
 
 #endif

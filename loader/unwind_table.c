@@ -331,25 +331,28 @@ static void check_find(struct file *file)
 
 static int file_compile(struct ap_unwind *unwind, struct file *file)
 {
-	struct ap_cfi_section section;
+	struct ap_cfi_section sections[AP_CFI_SECTIONS];
 	uint64_t base, size;
 	bool cached = false;
+	int count = 0;
 	int err = file->object->fd < 0 ? -ENOENT : ap_elf_file_open(&file->elf, file->object->fd);
 
 	if (!err)
 		check_find(file);
 	if (!err)
 		err = ap_cfi_extent(&file->elf, &base, &size);
-	if (!err)
-		err = ap_cfi_section_find(&section, &file->elf);
 	if (!err) {
-		err = ap_table_cache_load(&file->cfi, file->object, &section, base, size);
+		count = ap_cfi_sections_find(sections, &file->elf);
+		err = count < 0 ? count : 0;
+	}
+	if (!err) {
+		err = ap_table_cache_load(&file->cfi, file->object, sections, count, base, size);
 		cached = !err;
 		if (err) {
-			err = ap_cfi_compile(&file->cfi, &section, base, size);
+			err = ap_cfi_compile(&file->cfi, sections, count, base, size);
 			/* Without a cache it is only slower. */
 			if (!err)
-				ap_table_cache_store(&file->cfi, file->object, &section);
+				ap_table_cache_store(&file->cfi, file->object, sections, count);
 		}
 	}
 	if (file->elf.elf)

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!section.bytes)
 		return 0;
 	memcpy(section.bytes, data + 1, section.size);
-	if (ap_cfi_compile(&cfi, &section, 0, SIZE))
+	if (ap_cfi_compile(&cfi, &section, 1, 0, SIZE))
 		abort();
 	/* What the programs in the kernel rely on. */
 	if (!cfi.row_count || cfi.rows[0].at || cfi.row_count > size + 2 * cfi.entries + 1)

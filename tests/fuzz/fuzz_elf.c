@@ -14,18 +14,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	struct ap_cfi_section section;
+	struct ap_cfi_section sections[AP_CFI_SECTIONS];
 	char id[AP_BUILD_ID_SIZE];
 	struct ap_elf_file file;
 	struct ap_cfi cfi = {0};
 	uint64_t base, extent;
+	int count;
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	ap_build_id_read(fd, id);
 	if (!ap_elf_file_open(&file, fd)) {
-		if (!ap_cfi_extent(&file, &base, &extent) && !ap_cfi_section_find(&section, &file))
-			ap_cfi_compile(&cfi, &section, base, extent);
+		count = ap_cfi_sections_find(sections, &file);
+		if (count > 0 && !ap_cfi_extent(&file, &base, &extent))
+			ap_cfi_compile(&cfi, sections, count, base, extent);
 		for (uint32_t i = 0; i < cfi.row_count; i++)
 			if (cfi.rows[i].at >= extent || cfi.rows[i].rule >= cfi.rule_count)
 				abort();

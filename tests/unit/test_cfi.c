@@ -171,13 +171,13 @@ static bool library_open(const char *name, int *fd)
 
 static void file_compile(int fd, struct ap_elf_file *file, struct ap_cfi *cfi)
 {
-	struct ap_cfi_section section;
+	struct ap_cfi_section sections[AP_CFI_SECTIONS];
 	uint64_t base, size;
 
 	assert_int_equal(ap_elf_file_open(file, fd), 0);
 	assert_int_equal(ap_cfi_extent(file, &base, &size), 0);
-	assert_int_equal(ap_cfi_section_find(&section, file), 0);
-	assert_int_equal(ap_cfi_compile(cfi, &section, base, size), 0);
+	assert_int_equal(ap_cfi_sections_find(sections, file), 1);
+	assert_int_equal(ap_cfi_compile(cfi, sections, 1, base, size), 0);
 }
 
 static void library_compare(int fd, struct tally *tally)
@@ -231,7 +231,7 @@ static int section_compile(struct ap_cfi *cfi, void *bytes, size_t size)
 	struct ap_cfi_section section = {
 		.bytes = bytes, .size = size, .address = 0x2000, .is_eh_frame = 1};
 
-	return ap_cfi_compile(cfi, &section, 0x1000, 0x1000);
+	return ap_cfi_compile(cfi, &section, 1, 0x1000, 0x1000);
 }
 
 static void test_empty_section(void **state)
@@ -321,6 +321,24 @@ static void test_large_offsets(void **state)
 	ap_cfi_clear(&cfi);
 }
 
+/* Parts of a program with the one kind of section and parts with the other. */
+static void test_two_sections(void **state)
+{
+	uint8_t first[] = {CIE, FDE(0x1100, 0x80, DW_CFA_def_cfa_offset, 16, 0, 0, 0, 0, 0, 0)};
+	uint8_t second[] = {CIE, FDE(0x1200, 0x80, DW_CFA_def_cfa_offset, 24, 0, 0, 0, 0, 0, 0)};
+	struct ap_cfi_section sections[2] = {
+		{.bytes = first, .size = sizeof(first), .is_eh_frame = 1},
+		{.bytes = second, .size = sizeof(second), .is_eh_frame = 1},
+	};
+	struct ap_cfi cfi;
+
+	assert_int_equal(ap_cfi_compile(&cfi, sections, 2, 0x1000, 0x1000), 0);
+	assert_int_equal(cfi.entries, 2);
+	assert_int_equal(rule_at(&cfi, 0x1100)->cfa_offset, 16);
+	assert_int_equal(rule_at(&cfi, 0x1200)->cfa_offset, 24);
+	ap_cfi_clear(&cfi);
+}
+
 /* Every way to cut a section short, and every byte of it changed: no crash, and rows in order. */
 static void test_mutations(void **state)
 {
@@ -354,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_damaged_instructions),
 		cmocka_unit_test(test_large_offsets),
+		cmocka_unit_test(test_two_sections),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_libraries),
 	};

@@ -21,7 +21,7 @@ struct fixture {
 	char root[64], folder[96], cached[192];
 	struct ap_object object;
 	struct ap_elf_file file;
-	struct ap_cfi_section section;
+	struct ap_cfi_section sections[AP_CFI_SECTIONS];
 	struct ap_cfi cfi;
 };
 
@@ -42,8 +42,8 @@ static int setup(void **state)
 		fixture->object.build_id);
 	assert_int_equal(ap_elf_file_open(&fixture->file, fixture->object.fd), 0);
 	assert_int_equal(ap_cfi_extent(&fixture->file, &base, &size), 0);
-	assert_int_equal(ap_cfi_section_find(&fixture->section, &fixture->file), 0);
-	assert_int_equal(ap_cfi_compile(&fixture->cfi, &fixture->section, base, size), 0);
+	assert_int_equal(ap_cfi_sections_find(fixture->sections, &fixture->file), 1);
+	assert_int_equal(ap_cfi_compile(&fixture->cfi, fixture->sections, 1, base, size), 0);
 	*state = fixture;
 	return 0;
 }
@@ -65,13 +65,13 @@ static int teardown(void **state)
 
 static int store(struct fixture *fixture)
 {
-	return ap_table_cache_store(&fixture->cfi, &fixture->object, &fixture->section);
+	return ap_table_cache_store(&fixture->cfi, &fixture->object, fixture->sections, 1);
 }
 
 static int load(struct fixture *fixture, struct ap_cfi *ret)
 {
 	return ap_table_cache_load(
-		ret, &fixture->object, &fixture->section, fixture->cfi.base, fixture->cfi.size);
+		ret, &fixture->object, fixture->sections, 1, fixture->cfi.base, fixture->cfi.size);
 }
 
 static void not_loaded(struct fixture *fixture)
@@ -143,8 +143,8 @@ static void test_stale(void **state)
 	uint8_t *bytes;
 
 	assert_int_equal(store(fixture), 0);
-	bytes = fixture->section.bytes;
-	bytes[fixture->section.size / 2] ^= 1;
+	bytes = fixture->sections[0].bytes;
+	bytes[fixture->sections[0].size / 2] ^= 1;
 	not_loaded(fixture);
 }
 
