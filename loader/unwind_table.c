@@ -2,22 +2,19 @@
 #include "unwind_table.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "cfi.h"
 #include "elf_file.h"
+#include "kernel_array.h"
 #include "error.h"
 #include "table.h"
 #include "table_cache.h"
+#include "unwind_check.h"
 
 /* The least that is made: for 1 MiB of rows, 64 MiB of code. The first one is made before anything
  * is known of the target: to add an array takes the kernel 10 ms, which a new child does not wait.
@@ -29,16 +26,9 @@
 #define BYTES_MAX (1ULL << 30)
 
 #define MAPPINGS_MIN 4096
-#define NOTES_MAX    (1 << 20)
-
-/* Kernel memory that this process has mapped too. */
-struct array {
-	void *memory;
-	size_t size;
-};
 
 struct segment {
-	struct array blocks, pages;
+	struct ap_kernel_array blocks, pages;
 	uint32_t slot;
 	uint64_t row_room, page_room;
 	uint64_t rows, pages_used; /* rows are numbered through all blocks */
@@ -51,8 +41,7 @@ struct file {
 	struct ap_cfi cfi;	/* until it has been placed */
 	uint64_t base;
 	uint32_t slot, first_page, pages; /* pages 0: no table */
-	uint64_t check_address;		  /* of the first bytes of the build id; 0: none */
-	uint64_t check;
+	struct ap_unwind_check check;
 };
 
 struct range {
@@ -62,67 +51,21 @@ struct range {
 
 struct ap_unwind {
 	struct ap_unwind_maps maps;
-	struct array rules;
+	struct ap_kernel_array rules;
 	struct ap_table rule_table;
 	struct segment *segments;
 	uint32_t segment_count, segment_room;
 	struct file *files;
 	uint32_t file_count, file_room;
 	/* Lists of mappings stand one after the other: one that is being read never changes. */
-	struct array mappings;
+	struct ap_kernel_array mappings;
 	uint64_t mapping_room, mapping_used;
 	struct range *published;
 	size_t published_count;
 	struct ap_unwind_counts counts;
 };
 
-/* ---- Arrays of the kernel ---- */
-
-static int array_map(struct array *array, int fd, uint64_t elements, size_t element)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	array->size = (elements * element + page - 1) / page * page;
-	array->memory = mmap(NULL, array->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (array->memory != MAP_FAILED)
-		return 0;
-	array->memory = NULL;
-	return ap_errno();
-}
-
-static void array_unmap(struct array *array)
-{
-	if (array->memory)
-		munmap(array->memory, array->size);
-	*array = (struct array){0};
-}
-
-static int array_create(struct array *array, const char *name, uint64_t elements, size_t element)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	int fd, err;
-
-	if (elements > UINT32_MAX)
-		return -E2BIG;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), (uint32_t)element,
-		(uint32_t)elements, &options);
-	if (fd < 0)
-		return ap_errno();
-	err = array_map(array, fd, elements, element);
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
-/* Puts an array into a slot of a map of maps, and closes it: the map holds it then. */
-static int array_put(int maps, uint32_t slot, int fd)
-{
-	int err = bpf_map_update_elem(maps, &slot, &fd, BPF_ANY) ? -errno : 0;
-
-	close(fd);
-	return err;
-}
+/* ---- Segments ---- */
 
 static struct segment *segment_new(struct ap_unwind *unwind, uint64_t rows, uint64_t pages)
 {
@@ -138,16 +81,17 @@ static struct segment *segment_new(struct ap_unwind *unwind, uint64_t rows, uint
 	pages = pages < SEGMENT_PAGES ? SEGMENT_PAGES : pages;
 	segment.row_room = blocks * AP_BLOCK_ROWS;
 	segment.page_room = pages;
-	fd = array_create(&segment.blocks, "unwind_blocks", blocks, sizeof(struct ap_unwind_block));
-	err = fd < 0 ? fd : array_put(unwind->maps.blocks, segment.slot, fd);
+	fd = ap_kernel_array_create(
+		&segment.blocks, "unwind_blocks", blocks, sizeof(struct ap_unwind_block));
+	err = fd < 0 ? fd : ap_kernel_array_put(unwind->maps.blocks, segment.slot, fd);
 	if (!err) {
-		fd = array_create(
+		fd = ap_kernel_array_create(
 			&segment.pages, "unwind_pages", pages, sizeof(struct ap_unwind_page));
-		err = fd < 0 ? fd : array_put(unwind->maps.pages, segment.slot, fd);
+		err = fd < 0 ? fd : ap_kernel_array_put(unwind->maps.pages, segment.slot, fd);
 	}
 	if (err) {
-		array_unmap(&segment.blocks);
-		array_unmap(&segment.pages);
+		ap_kernel_array_unmap(&segment.blocks);
+		ap_kernel_array_unmap(&segment.pages);
 		return NULL;
 	}
 	unwind->counts.bytes += segment.blocks.size + segment.pages.size;
@@ -298,37 +242,6 @@ static void segments_keep(struct file *file)
 	ap_elf_file_close(&closing);
 }
 
-/* Finds the build id, as the mapping table knows it, in what is loaded of the file. */
-static void check_find(struct file *file)
-{
-	const char *hex = file->object->build_id;
-	uint8_t id[sizeof(file->object->build_id) / 2];
-	size_t length = 0, headers = 0;
-	GElf_Phdr header;
-
-	for (; length < sizeof(id) && hex[2 * length] && hex[2 * length + 1]; length++)
-		if (sscanf(hex + 2 * length, "%2hhx", &id[length]) != 1)
-			return;
-	if (length < sizeof(file->check) || elf_getphdrnum(file->elf.elf, &headers))
-		return;
-	for (size_t i = 0; i < headers && i < 64; i++) {
-		Elf_Data *data;
-		uint8_t *at;
-
-		if (!gelf_getphdr(file->elf.elf, (int)i, &header) || header.p_type != PT_NOTE ||
-			header.p_filesz > NOTES_MAX)
-			continue;
-		data = elf_getdata_rawchunk(
-			file->elf.elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
-		at = data && data->d_buf ? memmem(data->d_buf, data->d_size, id, length) : NULL;
-		if (!at)
-			continue;
-		memcpy(&file->check, id, sizeof(file->check));
-		file->check_address = header.p_vaddr + (uint64_t)(at - (uint8_t *)data->d_buf);
-		return;
-	}
-}
-
 static int file_compile(struct ap_unwind *unwind, struct file *file)
 {
 	struct ap_cfi_section sections[AP_CFI_SECTIONS];
@@ -338,7 +251,7 @@ static int file_compile(struct ap_unwind *unwind, struct file *file)
 	int err = file->object->fd < 0 ? -ENOENT : ap_elf_file_open(&file->elf, file->object->fd);
 
 	if (!err)
-		check_find(file);
+		ap_unwind_check_find(&file->check, file->object, &file->elf);
 	if (!err)
 		err = ap_cfi_extent(&file->elf, &base, &size);
 	if (!err) {
@@ -447,19 +360,6 @@ static struct range *ranges_get(const struct ap_mapping_table *table, size_t *re
 	return ranges;
 }
 
-/*
- * Whether the build id is in the target's memory, where it should be. Looking brings it in, too:
- * the programs cannot wait for it.
- */
-static bool check_holds(pid_t pid, uint64_t address, uint64_t expected)
-{
-	uint64_t found = 0;
-	struct iovec from = {(void *)(uintptr_t)address, sizeof(found)};
-	struct iovec to = {&found, sizeof(found)};
-
-	return process_vm_readv(pid, &to, 1, &from, 1, 0) == sizeof(found) && found == expected;
-}
-
 static void mapping_fill(const struct ap_unwind *unwind, pid_t pid,
 	const struct ap_mapping *mapping, const struct range *range, struct ap_unwind_mapping *to)
 {
@@ -472,10 +372,10 @@ static void mapping_fill(const struct ap_unwind *unwind, pid_t pid,
 	if (!file || ap_elf_file_address(&file->elf,
 			     mapping->offset + (range->start - mapping->start), &address))
 		return;
-	check_at = range->start - address + file->check_address;
-	if (file->check_address && check_holds(pid, check_at, file->check)) {
+	check_at = range->start - address + file->check.address;
+	if (file->check.address && ap_unwind_check_holds(pid, check_at, file->check.expected)) {
 		to->check_at = check_at;
-		to->check = file->check;
+		to->check = file->check.expected;
 	}
 	if (!file->pages || address < file->base)
 		return;
@@ -489,15 +389,16 @@ static void mapping_fill(const struct ap_unwind *unwind, pid_t pid,
 static int mappings_grow(struct ap_unwind *unwind, size_t count)
 {
 	uint64_t room = count * 4 > MAPPINGS_MIN ? count * 4 : MAPPINGS_MIN;
-	struct array array;
+	struct ap_kernel_array array;
 	int fd;
 
 	if (unwind->mappings.memory && unwind->mapping_room - unwind->mapping_used >= count)
 		return 0;
-	fd = array_create(&array, "unwind_mappings", room, sizeof(struct ap_unwind_mapping));
+	fd = ap_kernel_array_create(
+		&array, "unwind_mappings", room, sizeof(struct ap_unwind_mapping));
 	if (fd < 0)
 		return fd;
-	array_unmap(&unwind->mappings);
+	ap_kernel_array_unmap(&unwind->mappings);
 	unwind->mappings = array;
 	unwind->mapping_room = room;
 	unwind->mapping_used = 1;
@@ -519,7 +420,7 @@ static int mappings_publish(struct ap_unwind *unwind, const struct ap_mapping_ta
 	__atomic_store_n(&mappings->start, unwind->mapping_used << 32 | count, __ATOMIC_RELEASE);
 	unwind->mapping_used += count;
 	unwind->counts.mappings = (uint32_t)count;
-	return fd ? array_put(unwind->maps.mappings, 0, fd) : 0;
+	return fd ? ap_kernel_array_put(unwind->maps.mappings, 0, fd) : 0;
 }
 
 int ap_unwind_update(struct ap_unwind *unwind, const struct ap_mapping_table *table)
@@ -553,7 +454,7 @@ int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps)
 
 	if (!err) {
 		unwind->maps = *maps;
-		err = array_map(
+		err = ap_kernel_array_map(
 			&unwind->rules, maps->rules, AP_RULES_MAX, sizeof(struct ap_unwind_rule));
 	}
 	if (err) {
@@ -580,11 +481,11 @@ void ap_unwind_free(struct ap_unwind *unwind)
 {
 	if (!unwind)
 		return;
-	array_unmap(&unwind->rules);
-	array_unmap(&unwind->mappings);
+	ap_kernel_array_unmap(&unwind->rules);
+	ap_kernel_array_unmap(&unwind->mappings);
 	for (uint32_t i = 0; i < unwind->segment_count; i++) {
-		array_unmap(&unwind->segments[i].blocks);
-		array_unmap(&unwind->segments[i].pages);
+		ap_kernel_array_unmap(&unwind->segments[i].blocks);
+		ap_kernel_array_unmap(&unwind->segments[i].pages);
 	}
 	for (uint32_t i = 0; i < unwind->file_count; i++) {
 		ap_elf_file_close(&unwind->files[i].elf);

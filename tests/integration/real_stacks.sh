@@ -86,7 +86,7 @@ turn();
 setInterval(() => fs.readFile('/etc/passwd', () => {}), 10);
 console.log('ready');
 EOJ
-  launch node node --perf-basic-prof "$tmp/work.js"
+  launch node env -C "$tmp" node --perf-basic-prof "$tmp/work.js" # it writes a log where it stands
   wait_until has "$tmp/node.out" "^ready"
   whole node "$pid" 64K
   kill -9 "$pid"
