@@ -241,9 +241,9 @@ fuzz:  ## run each fuzz target for FUZZ_SECONDS (60)
 	$(Q)$(MAKE) --no-print-directory O=$(O)/fuzz OPT=-O1 CC=$(CLANG) \
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
 	$(Q)for target in $(fuzzers:$(O)/%=%); do name=$${target##*/fuzz_}; \
-		mkdir -p $(O)/fuzz/corpus/$$name && cd $(O)/fuzz && \
-		./$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -print_final_stats=1 \
-			corpus/$$name $(CURDIR)/tests/fuzz/$$name || exit 1; done
+		mkdir -p $(O)/fuzz/corpus/$$name; \
+		(cd $(O)/fuzz && ./$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+			-print_final_stats=1 corpus/$$name $(CURDIR)/tests/fuzz/$$name) || exit 1; done
 fuzzers: $(fuzzers)
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(loader_lib) $(proto_obj)
 	$(call msg,FUZZ,$@)
