@@ -22,6 +22,10 @@ static const char *const entry_names[] = {
 	"pvalloc",
 	"free",
 	"cfree",
+	/* ours, to which the entries jump, and so do not stand above them */
+	"ap_malloc_slow",
+	"ap_malloc_aligned",
+	"calloc_large",
 	/* glibc, as its debug information calls them */
 	"__libc_malloc",
 	"__libc_calloc",

@@ -289,12 +289,15 @@ static void allocator_frames_are_hidden(void **state)
 	uint32_t apache = location(profile, -1, 5, "ap_process_request");
 	uint32_t caller = location(profile, -1, 6, "caller");
 	uint32_t main_ = location(profile, -1, 7, "main");
+	uint32_t slow = location(profile, -1, 8, "ap_malloc_slow");
 
 	expect_frames(
 		profile, (uint32_t[]){probe, malloc_, caller, main_}, 4, false, "caller main");
 	expect_frames(
 		profile, (uint32_t[]){probe, malloc_, caller}, 3, true, "site_fire malloc caller");
 	expect_frames(profile, (uint32_t[]){inner, malloc_, new_, caller}, 4, false, "caller");
+	/* malloc has jumped to its slow path, in a program that is linked with liballocprof.a. */
+	expect_frames(profile, (uint32_t[]){inner, slow, caller}, 3, false, "caller");
 	/* Apache's functions begin with ap_ as well. */
 	expect_frames(profile, (uint32_t[]){inner, malloc_, apache, main_}, 4, false,
 		"ap_process_request main");
