@@ -195,14 +195,17 @@ static void progress_show(struct recording *recording, uint64_t now)
 	if (totals.allocated.samples)
 		whole = 100.0 * (double)totals.ends[AP_END_START] /
 			(double)totals.allocated.samples;
-	ap_size_format(live, totals.allocated.weight - totals.freed.weight);
+	/* The counters go on while they are read. */
+	ap_size_format(live, totals.allocated.weight > totals.freed.weight
+				     ? totals.allocated.weight - totals.freed.weight
+				     : 0);
 	ap_size_format(allocated, totals.allocated.weight);
 	snprintf(text, sizeof(text),
-		"%02llu:%02llu  samples %llu  live %s  allocated %s  stacks %llu  whole %.1f%%  "
-		"lost %llu",
+		"%02llu:%02llu  samples %llu  live %s  allocated %s  stacks %llu  lost %llu  "
+		"whole %.1f%%",
 		(unsigned long long)seconds / 60, (unsigned long long)seconds % 60,
-		totals.allocated.samples, live, allocated, totals.stacks, whole,
-		(unsigned long long)lost);
+		totals.allocated.samples, live, allocated, totals.stacks, (unsigned long long)lost,
+		whole);
 	ap_progress_line(&recording->progress, now, text);
 }
 

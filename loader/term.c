@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "term.h"
 
+#include <limits.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define TERMINAL_EVERY_NS (AP_PROGRESS_TICK_MS * 1000000ULL)
@@ -18,13 +20,21 @@ bool ap_progress_due(const struct ap_progress *progress, uint64_t now_ns)
 	return !progress->quiet && now_ns >= progress->next_ns;
 }
 
+/* Of the terminal, as it is now; one that does not know has room. */
+static int columns(FILE *out)
+{
+	struct winsize size;
+
+	return ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col ? INT_MAX : size.ws_col;
+}
+
 void ap_progress_line(struct ap_progress *progress, uint64_t now_ns, const char *text)
 {
 	if (progress->quiet)
 		return;
 	/* Back to the start, the text, and clear what an older, longer line has left. */
 	if (progress->terminal)
-		fprintf(progress->out, "\r%s\033[K", text);
+		fprintf(progress->out, "\r%.*s\033[K", columns(progress->out) - 1, text);
 	else
 		fprintf(progress->out, "%s\n", text);
 	fflush(progress->out);

@@ -25,7 +25,10 @@ void ap_progress_start(struct ap_progress *progress, FILE *out, bool quiet, uint
 /* Whether a line is due at that time. */
 bool ap_progress_due(const struct ap_progress *progress, uint64_t now_ns);
 
-/* Writes a line, and decides when the next one is due. */
+/*
+ * Writes a line, and decides when the next one is due. On a terminal it is cut to the width: a line
+ * that goes on in the next row could not be drawn again. The text is ASCII.
+ */
 void ap_progress_line(struct ap_progress *progress, uint64_t now_ns, const char *text);
 
 /* Ends a line that is still open, before anything else is printed. */

@@ -6,7 +6,7 @@ need_bpf
 need script
 
 start prober --threads 2 --attaches 3
-script --quiet --flush --return --command "'$allocprof' attach --duration 1s -o '$tmp/a.folded' $pid" \
+script --quiet --flush --return --command "stty columns 200; '$allocprof' attach --duration 1s -o '$tmp/a.folded' $pid" \
   "$tmp/terminal.out" </dev/null >/dev/null &
 recorder=$!
 started+=("$recorder")
@@ -15,8 +15,15 @@ echo >"$tmp/prober.in"
 wait "$recorder" || fail "attach ended with $?"
 tr '\r' '\n' <"$tmp/terminal.out" >"$tmp/lines.out"
 [ "$(grep -c '^00:0[01]  samples ' "$tmp/lines.out")" -ge 3 ] || fail "not drawn again"
-has "$tmp/lines.out" "samples 200  live [0-9.]+ KiB  allocated [0-9.]+ MiB  stacks 2  whole 100.0%  lost 0" || fail "numbers"
+has "$tmp/lines.out" "samples 200  live [0-9.]+ KiB  allocated [0-9.]+ MiB  stacks 2  lost 0  whole 100.0%" || fail "numbers"
 has "$tmp/lines.out" "^detached; prober keeps running" || fail "the line was not ended"
+
+# One row of a narrow terminal holds it.
+script --quiet --flush --return --command "stty columns 40; '$allocprof' attach --duration 500ms -o '$tmp/a.folded' $pid" \
+  "$tmp/narrow.out" </dev/null >/dev/null || [ $? = 6 ] || fail "attach ended with $?"
+tr '\r' '\n' <"$tmp/narrow.out" | grep '^00:00  samples ' | sed $'s/\033.*//' >"$tmp/rows.out"
+[ -s "$tmp/rows.out" ] || fail "no line on a narrow terminal"
+! grep -q '.\{40\}' "$tmp/rows.out" || fail "longer than a row"
 
 attach file -o "$tmp/a.folded" "$pid"
 wait_until has "$tmp/prober.out" "^done 2"
