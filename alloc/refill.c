@@ -341,24 +341,6 @@ void *ap_malloc_class(size_t size, size_t align, size_t requested)
 	return ap_heap_alloc(heap, class_of(size + !size), align, requested);
 }
 
-/*
- * The common refill while a profiler listens: if nothing else is to be seen to, and the countdown
- * survives, it is charged and exposed like that. False: it must go the whole way.
- */
-static bool span_refill_charged(struct ap_heap *heap, struct ap_span *span)
-{
-	int64_t bytes = (int64_t)(span->carved - span->until) * span->block_size;
-
-	if (!sample_is_settled(heap) || mailbox_has_mail(heap) || heap->ticks <= 1 ||
-		span->due == heap->attach || heap->countdown < bytes)
-		return false;
-	heap->ticks--;
-	heap->countdown -= bytes;
-	span->charged = heap->attach;
-	span_expose_all(span);
-	return true;
-}
-
 void *ap_malloc_slow(size_t size, struct ap_span *span)
 {
 	struct ap_heap *heap = ap_heap;
@@ -375,20 +357,13 @@ void *ap_malloc_slow(size_t size, struct ap_span *span)
 			ap_fatal("free block was written to:", span->free, span->block_size);
 		__atomic_store_n(&span->sentinel.key, SENTINEL_KEY, __ATOMIC_RELAXED);
 		/* The common refill: what the thread has freed since the last one. */
-		if (span_has_local_free(span) && span->state == SPAN_QUEUED) {
-			bool refilled = heap_is_calm(heap);
-
-			if (likely(refilled))
-				span_expose_all(span);
-			else if (!probe_idle())
-				refilled = span_refill_charged(heap, span);
-			if (likely(refilled)) {
-				block = span_pop(span);
-				if (unlikely(!block))
-					ap_fatal("free block was written to:", span->free,
-						span->block_size);
-				return block;
-			}
+		if (span_has_local_free(span) && span->state == SPAN_QUEUED && heap_is_calm(heap)) {
+			span_expose_all(span);
+			block = span_pop(span);
+			if (unlikely(!block))
+				ap_fatal(
+					"free block was written to:", span->free, span->block_size);
+			return block;
 		}
 	}
 	block = ap_malloc_class(size, 16, size);

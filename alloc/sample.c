@@ -7,11 +7,10 @@
 #include "os.h"
 #include "span.h"
 
-uint32_t ap_sample_attach;
-
 #if AP_PROBES
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t attach;	     /* atomic: the one that is open, 0: none */
 static uint32_t last_attach; /* under the lock */
 
 void ap_sample_lock(void)
@@ -34,17 +33,17 @@ static cold uint32_t sample_arm(void)
 	uint32_t id;
 
 	ap_sample_lock();
-	if (!ap_sample_attach) {
+	if (!attach) {
 		armed_set(true);
 		if (++last_attach == 0)
 			last_attach = 1;
-		__atomic_store_n(&ap_sample_attach, last_attach, __ATOMIC_RELAXED);
+		__atomic_store_n(&attach, last_attach, __ATOMIC_RELAXED);
 		for (struct ap_heap *heap = __atomic_load_n(&ap_heaps, __ATOMIC_ACQUIRE); heap;
 			heap = heap->next)
 			for (unsigned i = 0; i < ENTRIES; i++)
 				__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
 	}
-	id = ap_sample_attach;
+	id = attach;
 	ap_sample_unlock();
 	return id;
 }
@@ -53,7 +52,7 @@ static cold void sample_disarm(void)
 {
 	ap_sample_lock();
 	if (!probe_alloc_enabled()) {
-		__atomic_store_n(&ap_sample_attach, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&attach, 0, __ATOMIC_RELAXED);
 		armed_set(false);
 	}
 	ap_sample_unlock();
@@ -80,7 +79,7 @@ uint32_t ap_sample_enter(struct ap_heap *heap)
 		sample_disarm();
 		return 0;
 	}
-	id = __atomic_load_n(&ap_sample_attach, __ATOMIC_RELAXED);
+	id = __atomic_load_n(&attach, __ATOMIC_RELAXED);
 	if (!id)
 		id = sample_arm();
 	period = ap_probe_period();
@@ -177,7 +176,7 @@ void ap_sample_freed(const void *pointer)
 
 void ap_sample_forked(struct ap_heap *heap)
 {
-	ap_sample_attach = 0;
+	attach = 0;
 	armed_set(false);
 	heap->attach = 0;
 	heap->random = 0;

@@ -63,16 +63,6 @@
  */
 uint32_t ap_sample_enter(struct ap_heap *heap);
 
-/* The attach that is open, 0: none. Atomic. */
-extern uint32_t ap_sample_attach __attribute__((visibility("hidden")));
-
-/* Whether ap_sample_enter() would have nothing to do but to return the heap's attach. */
-static inline bool sample_is_settled(const struct ap_heap *heap)
-{
-	return probe_alloc_enabled() && heap->attach == load_relaxed(ap_sample_attach) &&
-	       heap->attach != 0 && heap->period == ap_probe_period();
-}
-
 /*
  * Charges `count` blocks that are about to be exposed. Returns how many may be; if fewer, the span
  * is now due a sample.
