@@ -4,11 +4,9 @@
 #include <pthread.h>
 
 #include "abandon.h"
-#include "huge.h"
 #include "lock.h"
 #include "mailbox.h"
 #include "meta.h"
-#include "os.h"
 #include "region.h"
 #include "sample.h"
 #include "span.h"
@@ -119,8 +117,7 @@ struct ap_heap *ap_heap_start(void)
 	ap_heap_unlock();
 	if (!heap)
 		return NULL;
-	/* A recycled heap's entries are as its last thread left them: in a closed or empty state.
-	 */
+	/* A recycled heap's entries lead to spans that its last thread has given up. */
 	for (unsigned i = 0; i < ENTRIES; i++)
 		__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
 	heap->owner = thread_pointer();
