@@ -122,6 +122,23 @@ struct recording_variables {
 	size_t count;
 };
 
+struct recording;
+
+/* What goes on beside the recording while it is waited for, instead of the line of progress. */
+struct recording_watcher {
+	int input;	 /* polled for reading; -1: none */
+	uint64_t due_ns; /* when it wants to look again at the latest; CLOCK_MONOTONIC */
+	/* Called now and then, when input is there, and after signals. 0; 1: the recording is to
+	 * end; or a negative errno with the error filled in. */
+	int (*look)(struct recording_watcher *watcher, struct recording *recording, uint64_t now_ns,
+		struct ap_error *error);
+};
+
+/* What had been allocated at a moment. */
+struct recording_moment {
+	uint64_t at_ns, allocated;
+};
+
 struct recording {
 	const struct recording_options *options;
 	struct ap_target target;
@@ -141,6 +158,8 @@ struct recording {
 	uint32_t files_reported;    /* with unwind tables, by -v */
 	enum recording_end end;
 	struct ap_progress progress;
+	struct recording_moment past[2];   /* for the rate in the line of progress */
+	struct recording_watcher *watcher; /* NULL: none */
 };
 
 /* To be cleared at any time after. */
@@ -165,6 +184,9 @@ int recording_scan(struct recording *recording, struct ap_error *error);
 
 /* Waits, with progress, until the recording is over: says why in recording->end. */
 int recording_wait(struct recording *recording, struct ap_error *error);
+
+/* Shows the line of progress. */
+void recording_status_show(struct recording *recording, uint64_t now_ns);
 
 /* Hands signals on to the child until it has exited. 0 or a negative errno. */
 int recording_forward(struct recording *recording);

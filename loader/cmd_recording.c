@@ -178,37 +178,6 @@ static bool signals_take(struct recording *recording)
 	return false;
 }
 
-static void progress_show(struct recording *recording, uint64_t now)
-{
-	struct ap_totals totals;
-	struct ap_site losses[AP_LOSSES];
-	char live[AP_SIZE_TEXT], allocated[AP_SIZE_TEXT], text[160];
-	uint64_t seconds = (now - recording->begin_ns) / SECOND_NS;
-	uint64_t lost = 0;
-	double whole = 100;
-
-	if (ap_session_totals(recording->session, &totals) ||
-		ap_session_losses(recording->session, losses))
-		return;
-	for (int i = 0; i < AP_LOSSES; i++)
-		lost += losses[i].allocated.samples;
-	if (totals.allocated.samples)
-		whole = 100.0 * (double)totals.ends[AP_END_START] /
-			(double)totals.allocated.samples;
-	/* The counters go on while they are read. */
-	ap_size_format(live, totals.allocated.weight > totals.freed.weight
-				     ? totals.allocated.weight - totals.freed.weight
-				     : 0);
-	ap_size_format(allocated, totals.allocated.weight);
-	snprintf(text, sizeof(text),
-		"%02llu:%02llu  samples %llu  live %s  allocated %s  stacks %llu  lost %llu  "
-		"whole %.1f%%",
-		(unsigned long long)seconds / 60, (unsigned long long)seconds % 60,
-		totals.allocated.samples, live, allocated, totals.stacks, (unsigned long long)lost,
-		whole);
-	ap_progress_line(&recording->progress, now, text);
-}
-
 /*
  * Looks at the mappings soon, because there is code that is in none. A process that makes code all
  * the time would have us do nothing else.
@@ -226,16 +195,19 @@ static void wishes_take(struct recording *recording, uint64_t now)
 
 int recording_wait(struct recording *recording, struct ap_error *error)
 {
+	struct recording_watcher *watcher = recording->watcher;
 	struct pollfd polled[] = {
 		{.fd = recording->target.pidfd, .events = POLLIN},
 		{.fd = recording->signals, .events = POLLIN},
 		{.fd = recording->watch.ready, .events = POLLIN},
 		{.fd = ap_session_wish_fd(recording->session), .events = POLLIN},
+		{.fd = watcher ? watcher->input : -1, .events = POLLIN},
 	};
 	uint64_t now = recording->begin_ns;
 	uint64_t stop = recording->options->duration_ns;
 	int err;
 
+	recording->end = END_INTERRUPTED;
 	ap_progress_start(&recording->progress, stderr, recording->options->out.quiet, now);
 	for (;;) {
 		int timeout = recording->rate.most ? AP_RATE_TICK_MS : AP_PROGRESS_TICK_MS;
@@ -250,7 +222,11 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 					  : 0;
 		if (stop && (stop - (now - recording->begin_ns)) / 1000000 < (uint64_t)timeout)
 			timeout = (stop - (now - recording->begin_ns)) / 1000000 + 1;
-		if (poll(polled, 4, timeout) < 0 && errno != EINTR) {
+		if (watcher && watcher->due_ns < now + timeout * 1000000ULL)
+			timeout = watcher->due_ns > now
+					  ? (int)((watcher->due_ns - now) / 1000000) + 1
+					  : 0;
+		if (poll(polled, 5, timeout) < 0 && errno != EINTR) {
 			ap_error_what(error, AP_EXIT_FAILURE, "poll: %s", strerror(errno));
 			return -EIO;
 		}
@@ -280,8 +256,15 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 				return err;
 		}
 		recording_rate_follow(recording, now);
-		if (ap_progress_due(&recording->progress, now))
-			progress_show(recording, now);
+		if (watcher) {
+			err = watcher->look(watcher, recording, now, error);
+			if (err < 0)
+				return err;
+			if (err > 0)
+				break;
+		} else if (ap_progress_due(&recording->progress, now)) {
+			recording_status_show(recording, now);
+		}
 	}
 	ap_progress_end(&recording->progress);
 	return 0;

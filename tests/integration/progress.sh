@@ -15,7 +15,7 @@ echo >"$tmp/prober.in"
 wait "$recorder" || fail "attach ended with $?"
 tr '\r' '\n' <"$tmp/terminal.out" >"$tmp/lines.out"
 [ "$(grep -c '^00:0[01]  samples ' "$tmp/lines.out")" -ge 3 ] || fail "not drawn again"
-has "$tmp/lines.out" "samples 200  live [0-9.]+ KiB  allocated [0-9.]+ MiB  stacks 2  lost 0  whole 100.0%" || fail "numbers"
+has "$tmp/lines.out" "samples 200  live [0-9.]+ KiB \+/-[0-9]+%  rate [0-9.]+ [KM]iB/s  stacks 2  lost 0  whole 100.0%" || fail "numbers"
 has "$tmp/lines.out" "^detached; prober keeps running" || fail "the line was not ended"
 
 # One row of a narrow terminal holds it.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/* The line that says how a recording goes. */
+#include "cmd.h"
+
+#include "estimate.h"
+#include "units.h"
+
+#define SECOND_NS      1000000000ULL
+#define RATE_WINDOW_NS (5 * SECOND_NS)
+
+/* Bytes in a second, over the last 5 to 10 seconds: of one redrawing it would jump about. */
+static double rate_now(struct recording *recording, uint64_t now, uint64_t allocated)
+{
+	struct recording_moment *past = recording->past;
+	double seconds;
+
+	if (!past[0].at_ns)
+		past[0] = past[1] = (struct recording_moment){.at_ns = recording->begin_ns};
+	seconds = (double)(now - past[0].at_ns) / SECOND_NS;
+	seconds = seconds > 0 ? (double)(allocated - past[0].allocated) / seconds : 0;
+	if (now - past[1].at_ns >= RATE_WINDOW_NS) {
+		past[0] = past[1];
+		past[1] = (struct recording_moment){.at_ns = now, .allocated = allocated};
+	}
+	return seconds;
+}
+
+/* "live 41.2 MiB +/-4%". The counters go on while they are read. */
+static void live_text(char *out, size_t room, const struct ap_totals *totals)
+{
+	const struct ap_counters *allocated = &totals->allocated, *freed = &totals->freed;
+	char size[AP_SIZE_TEXT];
+	uint64_t live = 0;
+	double error;
+
+	if (allocated->weight > freed->weight && allocated->samples > freed->samples)
+		live = allocated->weight - freed->weight;
+	if (!live) {
+		snprintf(out, room, "live 0 B");
+		return;
+	}
+	error = ap_estimate_error(
+		allocated->samples - freed->samples, allocated->bytes - freed->bytes, live);
+	snprintf(out, room, "live %s +/-%.0f%%", ap_size_format(size, (double)live),
+		100 * error / (double)live);
+}
+
+void recording_status_show(struct recording *recording, uint64_t now)
+{
+	struct ap_totals totals;
+	struct ap_site losses[AP_LOSSES];
+	char live[64], rate[AP_SIZE_TEXT], text[192];
+	unsigned long long seconds = (now - recording->begin_ns) / SECOND_NS;
+	unsigned long long lost = 0;
+	double whole = 100;
+
+	if (ap_session_totals(recording->session, &totals) ||
+		ap_session_losses(recording->session, losses))
+		return;
+	for (int i = 0; i < AP_LOSSES; i++)
+		lost += losses[i].allocated.samples;
+	if (totals.allocated.samples)
+		whole = 100.0 * (double)totals.ends[AP_END_START] /
+			(double)totals.allocated.samples;
+	live_text(live, sizeof(live), &totals);
+	ap_size_format(rate, rate_now(recording, now, totals.allocated.weight));
+	snprintf(text, sizeof(text),
+		"%02llu:%02llu  samples %llu  %s  rate %s/s  stacks %llu  lost %llu  whole %.1f%%",
+		seconds / 60, seconds % 60, totals.allocated.samples, live, rate, totals.stacks,
+		lost, whole);
+	ap_progress_line(&recording->progress, now, text);
+}
