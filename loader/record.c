@@ -95,9 +95,9 @@ static const struct ap_mapping *mapping_later(
 }
 
 /* Frames are addresses inside the call, or of the instruction itself: none is to be moved. */
-static int frame_location(const struct recording *recording, uint64_t frame)
+static int frame_location(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
+	const struct ap_mapping_table *table, uint64_t frame)
 {
-	const struct ap_mapping_table *table = recording->table;
 	const struct ap_mapping *mapping;
 	uint64_t address = frame;
 
@@ -110,8 +110,33 @@ static int frame_location(const struct recording *recording, uint64_t frame)
 		mapping = NULL;
 		address = AP_FRAME_OFFSET(frame);
 	}
-	return ap_symbolize_location(
-		recording->symbolizer, recording->profile, mapping, address, false);
+	return ap_symbolize_location(symbolizer, profile, mapping, address, false);
+}
+
+int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
+	const struct ap_mapping_table *table, const struct ap_stack *stack,
+	uint32_t location[AP_FRAMES + 1])
+{
+	uint32_t depth = 0;
+	char name[64];
+	int index;
+
+	if (stack->depth > AP_FRAMES)
+		return -EINVAL;
+	for (; depth < stack->depth; depth++) {
+		index = frame_location(profile, symbolizer, table, stack->frame[depth]);
+		if (index < 0)
+			return index;
+		location[depth] = index;
+	}
+	if (stack->end != AP_END_START) {
+		snprintf(name, sizeof(name), "[truncated: %s]", ap_end_name(stack->end));
+		index = ap_profile_reserved(profile, name);
+		if (index < 0)
+			return index;
+		location[depth++] = index;
+	}
+	return (int)depth;
 }
 
 static int site_add(
@@ -119,30 +144,20 @@ static int site_add(
 {
 	const struct ap_stack *stack = ap_snapshot_stack(recording->snapshot, key->stack);
 	uint32_t locations[AP_FRAMES + 1];
-	uint32_t depth = 0;
 	int64_t value[AP_VALUES];
-	char name[64];
-	int index;
+	int depth = -EINVAL;
 
-	if (!stack || stack->depth > AP_FRAMES || key->zero || key->process != recording->process) {
+	if (stack && !key->zero && key->process == recording->process)
+		depth = ap_record_stack(recording->profile, recording->symbolizer,
+			recording->table, stack, locations);
+	if (depth == -EINVAL) {
 		recording->faults->sites++;
 		return reserved_add(recording, "damaged key", site);
 	}
-	for (; depth < stack->depth; depth++) {
-		index = frame_location(recording, stack->frame[depth]);
-		if (index < 0)
-			return index;
-		locations[depth] = index;
-	}
-	if (stack->end != AP_END_START) {
-		snprintf(name, sizeof(name), "[truncated: %s]", ap_end_name(stack->end));
-		index = ap_profile_reserved(recording->profile, name);
-		if (index < 0)
-			return index;
-		locations[depth++] = index;
-	}
+	if (depth < 0)
+		return depth;
 	site_values(recording, site, value);
-	return sample_add(recording, locations, depth, value);
+	return sample_add(recording, locations, (uint32_t)depth, value);
 }
 
 static int losses_add(struct recording *recording)

@@ -8,6 +8,8 @@
 #include "profile.h"
 #include "snapshot.h"
 
+struct ap_symbolizer;
+
 /* What went wrong on the way, beside the losses that the programs have counted. */
 struct ap_record_faults {
 	uint64_t sites;	   /* with a key that no program writes: filed as "[damaged key]" */
@@ -23,5 +25,13 @@ struct ap_record_faults {
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_mapping_table *table, const struct ap_jit_map *jit, pid_t pid,
 	struct ap_record_faults *faults);
+
+/*
+ * The locations of one stack, leaf first, added to a profile; what has cut it is the outermost. How
+ * many, -ENOMEM, or -EINVAL for a stack that no program writes.
+ */
+int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
+	const struct ap_mapping_table *table, const struct ap_stack *stack,
+	uint32_t location[AP_FRAMES + 1]);
 
 #endif
