@@ -154,6 +154,8 @@ static __always_inline int alloc_take(
 		return 0;
 	preempt_off();
 	__sync_fetch_and_add(&total->entered, 1);
+	if (closed)
+		goto out;
 	counters_add(&total->allocated, PT_REGS_PARM2(regs), PT_REGS_PARM3(regs));
 	scratch = scratch_claim();
 	if (scratch) {
@@ -165,6 +167,7 @@ static __always_inline int alloc_take(
 		if (site)
 			counters_add(&site->allocated, PT_REGS_PARM2(regs), PT_REGS_PARM3(regs));
 	}
+out:
 	__sync_fetch_and_add(&total->left, 1);
 	preempt_on();
 	return 0;
@@ -193,7 +196,7 @@ int on_free(struct pt_regs *regs)
 		return 0;
 	preempt_off();
 	__sync_fetch_and_add(&total->entered, 1);
-	if (!live_retire(&key))
+	if (!closed && !live_retire(&key))
 		__sync_fetch_and_add(&total->frees_unknown, 1);
 	__sync_fetch_and_add(&total->left, 1);
 	preempt_on();

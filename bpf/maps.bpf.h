@@ -174,6 +174,12 @@ static __always_inline int map_insert(void *map, const void *key, const void *va
  * address space, so whatever arrives is this process's, also from a vfork child. */
 const volatile unsigned int process_id = 0;
 
+/*
+ * Set when the recording ends: from then on nothing is counted. The probes go one after the other,
+ * which takes a tenth of a second, and a program can free all that it holds in that time.
+ */
+volatile unsigned int closed = 0;
+
 /* The bits of a stack's hash that are used. Tests clear some to force collisions. */
 const volatile unsigned long long hash_mask = ~0ULL;
 

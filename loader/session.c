@@ -298,6 +298,8 @@ int ap_session_detach(struct ap_session *session)
 	struct ap_totals totals;
 	int err = 0;
 
+	/* One store, after which neither probe counts. */
+	session->skeleton->bss->closed = 1;
 	for (size_t i = 0; i < session->attachment_count; i++)
 		links_destroy(&session->attachments[i], AP_USDT_ALLOC);
 	for (size_t i = 0; i < session->attachment_count; i++)
