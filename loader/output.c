@@ -105,12 +105,20 @@ static int aside_open(const char *path, char **name)
 	return fd;
 }
 
-/* Gives the nameless file a name beside the path. */
+/*
+ * Gives the nameless file the path where that is free, and *name is NULL then; or else a name beside
+ * it, as linkat() replaces nothing.
+ */
 static int aside_name(int fd, const char *path, char **name)
 {
 	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	*name = NULL;
+	if (!linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
 	for (int try = 0; try < 100; try++) {
 		if (asprintf(name, "%s.%d-%d", path, getpid(), try) < 0) {
 			*name = NULL;
@@ -152,7 +160,7 @@ int ap_output_write(const char *path, const struct ap_format *format,
 	err = stream_write(fd, format, profile, options);
 	if (!err && !name)
 		err = aside_name(keep, path, &name);
-	if (!err && rename(name, path))
+	if (!err && name && rename(name, path))
 		err = -errno;
 out:
 	if (keep >= 0)

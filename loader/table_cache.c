@@ -209,10 +209,21 @@ int ap_table_cache_load(struct ap_cfi *ret, const struct ap_object *object,
 	return err;
 }
 
+/* In the place of one that has not been used. That another loader was faster is as good. */
+static int file_name(int fd, int folder, const char *name)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	unlinkat(folder, name, 0);
+	if (linkat(AT_FDCWD, link, folder, name, AT_SYMLINK_FOLLOW) && errno != EEXIST)
+		return -errno;
+	return 0;
+}
+
 int ap_table_cache_store(const struct ap_cfi *cfi, const struct ap_object *object,
 	const struct ap_cfi_section *sections, int count)
 {
-	char name[sizeof(object->build_id) + 32];
 	struct header header;
 	int folder, fd, err;
 
@@ -228,9 +239,8 @@ int ap_table_cache_store(const struct ap_cfi *cfi, const struct ap_object *objec
 	header.damaged = cfi->damaged;
 	header.unsupported = cfi->unsupported;
 	header.hash = content_hash(cfi);
-	/* Written aside and moved into place: another loader may be reading. */
-	snprintf(name, sizeof(name), "%s.%d", object->build_id, (int)getpid());
-	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	/* Without a name until it is whole: another loader may be reading, and a kill leaves nothing. */
+	fd = openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	err = fd < 0 ? -errno : 0;
 	if (!err)
 		err = bytes_write(fd, &header, sizeof(header));
@@ -238,12 +248,10 @@ int ap_table_cache_store(const struct ap_cfi *cfi, const struct ap_object *objec
 		err = bytes_write(fd, cfi->rules, cfi->rule_count * sizeof(*cfi->rules));
 	if (!err)
 		err = bytes_write(fd, cfi->rows, cfi->row_count * sizeof(*cfi->rows));
+	if (!err)
+		err = file_name(fd, folder, object->build_id);
 	if (fd >= 0 && close(fd) && !err)
 		err = -errno;
-	if (!err && renameat(folder, name, folder, object->build_id))
-		err = -errno;
-	if (err && fd >= 0)
-		unlinkat(folder, name, 0);
 	close(folder);
 	return err;
 }
