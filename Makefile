@@ -71,7 +71,7 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all alloc deps demo check check-alloc check-unit check-integration lint format asan ubsan tsan \
-	units alloc-tests bench overhead coverage install uninstall clean help compile_commands.json
+	units alloc-tests bench overhead accidents fuzz fuzzers coverage install uninstall clean help compile_commands.json
 
 all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)
 alloc: $(O)/liballocprof.so $(O)/liballocprof.a  ## build the allocator alone: needs a C compiler only
@@ -203,6 +203,11 @@ check-alloc: alloc $(alloc_tests) $(programs)  ## the allocator's tests alone
 	$(Q)O=$(O) tests/run.sh alloc
 check-integration: all $(programs) $(pages)  ## whole programs, as root
 	$(Q)O=$(O) tests/run.sh integration
+
+accidents: all $(programs)  ## SIGKILL loader, target or both at a random moment, ROUNDS (1000) times
+	$(Q)O=$(O) ROUNDS=$(or $(ROUNDS),1000) TEST_TIMEOUT=86400 ONLY='^integration/accidents$$' \
+		tests/run.sh integration
+	$(Q)grep : $(O)/test-logs/integration_accidents.log | grep -v ' Killed '
 
 # What is not installed is named and left out.
 bench:  ## compare with other allocators; takes WORKLOADS=REGEX ROUNDS=N SCALE=N PEERS="NAME=PATH ..."

@@ -114,6 +114,28 @@ semaphores_are() { # PID "ALLOC FREE"
   [ "$(semaphores "$1")" = "$2 " ]
 }
 
+# The same of a process that runs our allocator.
+library_semaphores() { # PID
+  local base at
+  base=0x$(awk -v file="$O/liballocprof.so" '$NF == file && $3 == 0 { sub(/-.*/, ""); print; exit }' \
+    "/proc/$1/maps")
+  if [ -z "$library_semaphore" ]; then
+    library_semaphore=$(readelf -nW "$O/liballocprof.so" | awk '
+      /Name: (alloc|free)$/ { name = $2 }
+      name && sub(/.*Semaphore: /, "") { at[name] = $1; name = "" }
+      END { print at["alloc"], at["free"] }')
+  fi
+  for at in $library_semaphore; do
+    dd if="/proc/$1/mem" bs=1 skip=$((base + at)) count=2 2>/dev/null | od -An -tu2 | tr -d ' \n'
+    echo -n ' '
+  done
+}
+library_semaphore=
+
+library_semaphores_are() { # PID "ALLOC FREE"
+  [ "$(library_semaphores "$1")" = "$2 " ]
+}
+
 folded_sum() { # FILE
   awk '{ sum += $NF } END { printf "%.0f", sum }' "$1"
 }

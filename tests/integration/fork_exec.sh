@@ -6,24 +6,6 @@
 need_bpf
 need readelf
 
-library=$O/liballocprof.so
-addresses() { # as the file has them, of alloc and free
-  readelf -nW "$library" | awk '/Name: (alloc|free)$/ { name = $2 }
-    name && sub(/.*Semaphore: /, "") { at[name] = $1; name = "" }
-    END { print at["alloc"], at["free"] }'
-}
-read -r -a semaphore < <(addresses)
-
-# As "ALLOC FREE".
-raised() { # PID
-  local base at
-  base=0x$(awk -v file="$library" '$NF == file && $3 == 0 { sub(/-.*/, ""); print; exit }' \
-    "/proc/$1/maps")
-  for at in "${semaphore[@]}"; do
-    dd if="/proc/$1/mem" bs=1 skip=$((base + at)) count=2 2>/dev/null | od -An -tu2 | tr -d ' \n'
-    echo -n ' '
-  done
-}
 objects() { # FUNCTION live|allocated
   "$allocprof" report -q --show "$2" --by objects -o "$tmp/$2.folded" "$tmp/out.pb.gz"
   awk -v name=";$1 " 'index($0, name) { sum += $NF } END { printf "%d", sum }' "$tmp/$2.folded"
@@ -32,17 +14,17 @@ count_is() { # PATTERN NUMBER
   [ "$(grep -c "$1" "$tmp/forker.out")" = "$2" ]
 }
 
-program_env=(env "LD_PRELOAD=$library")
+program_env=(env "LD_PRELOAD=$O/liballocprof.so")
 start forker
-equal "semaphores before" "$(raised "$pid")" "0 0 "
+equal "semaphores before" "$(library_semaphores "$pid")" "0 0 "
 attach parent --period 16 -o "$tmp/out.pb.gz" "$pid"
 echo >"$tmp/forker.in"
 wait_until has "$tmp/forker.out" "^done"
 wait_until count_is '^executed' 2
 wait_until count_is '^forked' 1
-equal "semaphores of the parent" "$(raised "$pid")" "1 1 "
+equal "semaphores of the parent" "$(library_semaphores "$pid")" "1 1 "
 while read -r what child; do
-  equal "semaphores of the child that was $what" "$(raised "$child")" "0 0 "
+  equal "semaphores of the child that was $what" "$(library_semaphores "$child")" "0 0 "
 done < <(grep -E '^(forked|executed)' "$tmp/forker.out")
 detach || fail "attach ended with $?"
 ! has "$tmp/parent.err" "^warning" || fail "warnings"
@@ -52,15 +34,15 @@ equal "live in the parent" "$(objects parent live)" "$live"
 for site in child executed again; do
   equal "allocated by $site()" "$(objects $site allocated)" 0
 done
-equal "semaphores after" "$(raised "$pid")" "0 0 "
+equal "semaphores after" "$(library_semaphores "$pid")" "0 0 "
 
 while read -r what child; do
   attach "$what" --period 16 -o "$tmp/out.pb.gz" "$child"
-  equal "semaphores of an attached child" "$(raised "$child")" "1 1 "
+  equal "semaphores of an attached child" "$(library_semaphores "$child")" "1 1 "
   kill -USR1 "$child"
   wait_until has "$tmp/forker.out" "^again $child"
   detach || fail "attach to a child ended with $?"
   equal "allocated by a child that was $what" "$(objects again allocated)" 40
   equal "live in a child that was $what" "$(objects again live)" 20
-  equal "semaphores of a child" "$(raised "$child")" "0 0 "
+  equal "semaphores of a child" "$(library_semaphores "$child")" "0 0 "
 done < <(grep -E '^(forked|executed)' "$tmp/forker.out")

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# ROUNDS recordings end by SIGKILL at a random moment: of the loader, of its target, or of both. Then
+# no semaphore of a survivor is raised, no BPF object is left, what stands under an output's name is
+# whole, nothing stands beside it, the target's memory is intact, and a loader that has lost its target
+# says so or has written its profile. `make accidents ROUNDS=1000` runs many.
+. "$(dirname "$0")/common.sh"
+need_bpf
+need bpftool readelf gzip
+
+rounds=${ROUNDS:-8}
+export XDG_CACHE_HOME=$tmp/cache
+mkdir -m 700 "$tmp/cache" "$tmp/out"
+
+ids() { # prog|map|link
+  bpftool "$1" show | sed -n 's/^\([0-9]*\): .*/\1/p' | sort
+}
+# Those that were there before us are somebody else's, as are those that a process holds, itself or
+# by a program.
+held() { # prog|map|link
+  grep -hs "^$1_id:" /proc/[0-9]*/fdinfo/* | awk '{ print $2 }'
+  [ "$1" != map ] || bpftool prog show | sed -n 's/.*map_ids //p' | tr ',' '\n'
+}
+orphans() {
+  local kind
+  for kind in prog map link; do
+    comm -23 <(comm -23 <(ids $kind) "$tmp/$kind.before") <(held $kind | sort -u) |
+      sed "s/^/$kind /"
+  done
+}
+no_orphans() {
+  [ -z "$(orphans)" ]
+}
+for kind in prog map link; do ids $kind >"$tmp/$kind.before"; done
+
+target_start() {
+  start intact 2
+  questions=0
+}
+is_intact() {
+  echo -n '?' >"$tmp/intact.in"
+  questions=$((questions + 1))
+  wait_until has "$tmp/intact.out" "^intact $questions\$|^damaged"
+  ! has "$tmp/intact.out" ^damaged || fail "$(grep ^damaged "$tmp/intact.out")"
+}
+record() { # TIME
+  "$allocprof" attach --period 4096 -d "$1" -o "$tmp/out/a.html" -o "$tmp/out/a.pb.gz" \
+    -o "$tmp/out/a.folded" "$pid" 2>"$tmp/loader.err" &
+  loader=$!
+}
+phase() {
+  case $(tail -n 1 "$tmp/loader.err") in
+    '') echo loading ;;
+    attached* | note:*) echo recording ;;
+    *exited* | detached*) echo writing ;;
+    *) echo ended ;;
+  esac
+}
+outputs_whole() {
+  local file
+  for file in "$tmp"/out/*; do
+    case $file in
+      */\*) ;; # none
+      *.html) [ "$(tail -c 8 "$file")" = "</html>" ] || fail "$file is cut" ;;
+      *.pb.gz)
+        gzip -t "$file" || fail "$file is cut"
+        "$allocprof" report -q -o "$tmp/read.txt" "$file" || fail "$file cannot be read"
+        ;;
+      *.folded) [ -z "$(tail -c 1 "$file")" ] || fail "$file is cut" ;; # a newline, or nothing live
+      *) fail "left beside the outputs: $file" ;;
+    esac
+  done
+}
+
+program_env=(env "LD_PRELOAD=$O/liballocprof.so")
+target_start
+
+# Nobody disturbs this one. The program frees all that it holds many times in the tenth of a second
+# that it takes to get the probes out: it still holds more than 1 MiB, 1.5 MB in small blocks.
+record 300ms
+wait "$loader" || fail "a recording that nobody disturbs ended with $?"
+"$allocprof" report -q --show allocated -o "$tmp/allocated.folded" "$tmp/out/a.pb.gz"
+if [ "$(folded_sum "$tmp/allocated.folded")" -gt 20000000 ]; then
+  [ "$(folded_sum "$tmp/out/a.folded")" -gt 1000000 ] || fail "what was freed after the end is missing"
+fi
+
+begin=${EPOCHREALTIME/./}
+record 40ms
+wait "$loader" || fail "a short recording ended with $?"
+span=$(((${EPOCHREALTIME/./} - begin) * 11 / 10))
+declare -A counts
+
+for ((round = 1; round <= rounds; round++)); do
+  victims=(loader target both)
+  victim=${victims[round % 3]}
+  rm -f "$tmp"/out/*
+  # Half the time the unwind tables are built anew.
+  ((RANDOM % 2)) || rm -rf "$tmp/cache/allocprof"
+  gone "$pid" && target_start
+  record 40ms
+  moment=$((SRANDOM % span))
+  sleep "$((moment / 1000000)).$(printf %06d $((moment % 1000000)))"
+  at=$(phase)
+  [ $victim = loader ] || kill -9 "$pid"
+  [ $victim = target ] || kill -9 "$loader" 2>/dev/null || true
+  status=0
+  wait "$loader" || status=$?
+  counts[$victim, $at]=$((${counts[$victim, $at]:-0} + 1))
+  case $victim,$status in
+    loader,137 | both,137) ;;
+    *,0) [ "$(find "$tmp/out" -type f | wc -l)" = 3 ] || fail "round $round: outputs are missing" ;;
+    # Gone before the attach, or before its first sample.
+    target,4 | target,6) has "$tmp/loader.err" '^hint:|^detail:' || fail "round $round: not a word" ;;
+    *) fail "round $round: $victim killed while $at: the loader ended with $status" ;;
+  esac
+  outputs_whole
+  [ -z "$(find "$tmp/cache" -type f -name '*.*')" ] || fail "round $round: a cached table half made"
+  if [ $victim = loader ]; then
+    wait_until library_semaphores_are "$pid" "0 0"
+    is_intact
+  else
+    wait "$pid" 2>/dev/null || true
+  fi
+  wait_until no_orphans
+done
+for key in "${!counts[@]}"; do echo "$key: ${counts[$key]}"; done | sort
