@@ -11,10 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "death.h"
 #include "error.h"
 #include "format.h"
 #include "jit_map.h"
 #include "mmap_watch.h"
+#include "process_watch.h"
 #include "rate.h"
 #include "session.h"
 #include "target.h"
@@ -149,6 +151,8 @@ struct recording {
 	uint64_t period_highest;    /* that --max-rate has set; 0: none */
 	pid_t tid;		    /* the thread that the probes are attached to */
 	struct ap_mmap_watch watch; /* of run, to see what a short-lived child maps */
+	struct ap_process_watch *deaths; /* NULL: the kernel does not let us */
+	struct ap_death death;		 /* once the target has exited */
 	pid_t child;		    /* of run: signals are handed on to it. 0: none */
 	int signals;		    /* signalfd */
 	int64_t start_ns;	    /* Unix time */
@@ -172,7 +176,7 @@ void recording_clear(struct recording *recording);
  */
 int recording_prepare(struct recording *recording, struct ap_error *error);
 
-/* Notes the time. */
+/* Notes the time, and watches from now on how the target ends. */
 void recording_begin(struct recording *recording);
 
 /*

@@ -66,24 +66,28 @@ static void losses_warn(const struct recording *recording, const struct ap_snaps
 		warn("the sites do not add up to the totals: this is a bug of allocprof");
 }
 
-static const char *end_text(enum recording_end end)
+/* Why it ended: "the time was over", "was killed by the OOM killer at 14:02:11 UTC, live 3.9 GiB".
+ */
+#define END_TEXT (AP_DEATH_TEXT + AP_SIZE_TEXT + 8)
+static char *end_format(
+	char out[END_TEXT], const struct recording *recording, const struct ap_totals *totals)
 {
-	switch (end) {
-	case END_INTERRUPTED:
-		return "interrupted";
-	case END_DURATION:
-		return "the time was over";
-	case END_EXITED:
-		return "the process exited";
-	}
-	return "";
+	char death[AP_DEATH_TEXT], live[AP_SIZE_TEXT];
+
+	if (recording->end == END_EXITED)
+		snprintf(out, END_TEXT, "%s, live %s", ap_death_format(death, &recording->death),
+			ap_size_format(live, totals->allocated.weight - totals->freed.weight));
+	else
+		snprintf(out, END_TEXT, "%s",
+			recording->end == END_DURATION ? "the time was over" : "interrupted");
+	return out;
 }
 
 static int profile_make(struct recording *recording, const struct ap_snapshot *snapshot,
 	struct ap_profile **ret, struct ap_record_faults *faults)
 {
 	struct ap_profile *profile = ap_profile_new();
-	char host[256] = "";
+	char host[256] = "", end[END_TEXT];
 	int err;
 
 	if (!profile)
@@ -104,7 +108,8 @@ static int profile_make(struct recording *recording, const struct ap_snapshot *s
 	if (!err)
 		err = ap_profile_set(&profile->info.host, host);
 	if (!err)
-		err = ap_profile_set(&profile->info.end_reason, end_text(recording->end));
+		err = ap_profile_set(
+			&profile->info.end_reason, end_format(end, recording, &snapshot->totals));
 	/* Without it that code has no names: most processes have neither. */
 	ap_jit_map_read(&recording->jit);
 	if (!err)
@@ -214,6 +219,19 @@ static void no_samples(const struct recording *recording, const struct ap_snapsh
 	ap_error_hint(error, "record for longer, or sample more often: --period 16K");
 }
 
+static void end_print(const struct recording *recording, const struct ap_totals *totals)
+{
+	char end[END_TEXT];
+
+	if (recording->options->out.quiet)
+		return;
+	if (recording->end == END_EXITED)
+		fprintf(stderr, "%s %s\n", recording->target.comm,
+			end_format(end, recording, totals));
+	else
+		fprintf(stderr, "detached; %s keeps running\n", recording->target.comm);
+}
+
 int recording_finish(struct recording *recording, struct ap_error *error)
 {
 	struct ap_profile *profile = NULL;
@@ -225,14 +243,10 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 		warn("a thread has not left the probe yet: its sample may be counted in part");
 	else if (err)
 		goto fail;
-	if (!recording->options->out.quiet)
-		fprintf(stderr,
-			recording->end == END_EXITED ? "%s exited\n"
-						     : "detached; %s keeps running\n",
-			recording->target.comm);
 	err = ap_session_snapshot(recording->session, &snapshot);
 	if (err)
 		goto fail;
+	end_print(recording, &snapshot.totals);
 	if (!snapshot.totals.allocated.samples) {
 		no_samples(recording, &snapshot, error);
 		err = -ENODATA;

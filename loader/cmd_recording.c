@@ -42,6 +42,7 @@ void recording_clear(struct recording *recording)
 	free(recording->periods.items);
 	free(recording->guards.items);
 	ap_mmap_watch_close(&recording->watch);
+	ap_process_watch_close(recording->deaths);
 	ap_jit_map_clear(&recording->jit);
 	ap_session_close(recording->session);
 	ap_target_clear(&recording->target);
@@ -87,6 +88,12 @@ fail:
 
 void recording_begin(struct recording *recording)
 {
+	/* Without it the reason of its end is not always known, but everything else is. */
+	if (!ap_process_watch_open(&recording->deaths) &&
+		ap_process_watch_add(recording->deaths, recording->target.pid)) {
+		ap_process_watch_close(recording->deaths);
+		recording->deaths = NULL;
+	}
 	recording->start_ns = clock_ns(CLOCK_REALTIME);
 	recording->begin_ns = clock_ns(CLOCK_MONOTONIC);
 }
@@ -293,6 +300,8 @@ int recording_stop(struct recording *recording, struct ap_error *error)
 	/* What was loaded since the last look is still there to be seen. */
 	if (recording->end != END_EXITED)
 		ap_target_scan(&recording->target, error);
+	else
+		recording->death = ap_process_watch_death(recording->deaths, recording->target.pid);
 	ap_mmap_watch_read(&recording->watch, recording->target.pid, &recording->target.table);
 	ap_target_search(&recording->target, error);
 	recording->end_ns = clock_ns(CLOCK_MONOTONIC);

@@ -50,6 +50,47 @@ struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, sp;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct signal_struct {
+	atomic_t live;
+	int group_exit_code;
+	unsigned int flags;
+	struct mm_struct *oom_mm;
+};
+
+struct task_struct {
+	int exit_code;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+};
+
 #pragma clang attribute pop
+
+/* Arguments as they are passed, 8 bytes each. */
+struct bpf_raw_tracepoint_args {
+	__u64 args[0];
+};
 
 #endif
