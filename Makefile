@@ -66,6 +66,8 @@ programs    := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
                $(patsubst %.cc,$(O)/%,$(wildcard tests/programs/*.cc))
 tsan_tests  := alloc/test_stress alloc/test_threads
 space       := $(subst ,, )
+man_pages   := $(wildcard loader/*.[1-8] alloc/*.[1-8])
+man_path     = $(DESTDIR)$(PREFIX)/share/man/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 
 .DELETE_ON_ERROR:
@@ -285,10 +287,12 @@ install: all  ## install under $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(O)/liballocprof.so $(DESTDIR)$(LIBDIR)/liballocprof.so
 	install -D -m 644 $(O)/liballocprof.a $(DESTDIR)$(LIBDIR)/liballocprof.a
 	install -D -m 644 include/allocprof/probe.h $(DESTDIR)$(PREFIX)/include/allocprof/probe.h
+	$(foreach page,$(man_pages),install -D -m 644 $(page) $(call man_path,$(page)) &&) true
 
 uninstall:  ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/allocprof $(DESTDIR)$(LIBDIR)/liballocprof.so \
-		$(DESTDIR)$(LIBDIR)/liballocprof.a $(DESTDIR)$(PREFIX)/include/allocprof/probe.h
+		$(DESTDIR)$(LIBDIR)/liballocprof.a $(DESTDIR)$(PREFIX)/include/allocprof/probe.h \
+		$(foreach page,$(man_pages),$(call man_path,$(page)))
 
 clean:  ## remove what was built
 	rm -rf $(O) compile_commands.json

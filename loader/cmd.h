@@ -31,6 +31,43 @@ int cmd_diff(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
+/*
+ * The help of a command, in pieces: "usage: " first, then the lines of its options:
+ *
+ *   -o, --output FILE        what it does
+ *       --show live|allocated   a value with bars is one of these words
+ */
+extern const char *const cmd_attach_help[];
+extern const char *const cmd_run_help[];
+extern const char *const cmd_report_help[];
+extern const char *const cmd_diff_help[];
+extern const char *const cmd_version_help[];
+extern const char *const cmd_help_help[];
+
+/* To standard output. */
+void help_print(const char *const help[]);
+
+/* The list of commands, with examples. */
+void commands_print(FILE *out);
+
+/* ---- The commands ---- */
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *const *help; /* its pieces; NULL ends */
+	const char *summary;
+};
+
+/* All of them; the name of the last is NULL. */
+extern const struct command commands[];
+
+/* A prefix is enough when only one command has it. NULL: none, or several. */
+const struct command *command_find(const char *name);
+
+/* Prints that there is no such command; the exit status. */
+int command_unknown(const char *name);
+
 /* ---- Outputs, of every command that has a profile ---- */
 
 struct command_output {

@@ -7,10 +7,14 @@
 
 #include "units.h"
 
-static const char usage[] =
+const char *const cmd_attach_help[] = {
 	"usage: allocprof attach [OPTIONS] PID\n"
 	"Records where a running process allocates, until Ctrl-C, the end of\n"
-	"--duration, or its exit; then writes a flame graph and a pprof file.\n";
+	"--duration, or its exit; then writes a flame graph and a pprof file.\n",
+	recording_options_help,
+	output_options_help,
+	NULL,
+};
 
 static int pid_parse(const char *text, pid_t *ret, struct ap_error *error)
 {
@@ -91,7 +95,7 @@ int cmd_attach(int argc, char **argv)
 	recording_init(&recording, &options);
 	err = recording_options_parse(&options, false, argc, argv, &error);
 	if (!err && options.help) {
-		printf("%s\n%s%s", usage, recording_options_help, output_options_help);
+		help_print(cmd_attach_help);
 		recording_options_clear(&options);
 		return AP_EXIT_OK;
 	}

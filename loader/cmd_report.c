@@ -10,19 +10,26 @@
 #include "profile.h"
 #include "units.h"
 
-static const char report_usage[] =
+static const char table_help[] = "  -n, --top N              rows of the table; 0: all (30)\n";
+
+const char *const cmd_report_help[] = {
 	"usage: allocprof report [OPTIONS] FILE\n"
 	"Prints who allocated in a .pb.gz, also one of Go, jemalloc or tcmalloc,\n"
-	"or writes it in other formats. FILE - is standard input.\n";
+	"or writes it in other formats. FILE - is standard input.\n",
+	table_help,
+	output_options_help,
+	NULL,
+};
 
-static const char diff_usage[] =
+const char *const cmd_diff_help[] = {
 	"usage: allocprof diff [OPTIONS] BASE NEW\n"
 	"Prints what has changed from one .pb.gz to another, or writes it. What was\n"
-	"allocated is scaled to the length of NEW; what is live is taken as it is.\n";
-
-static const char table_help[] = "  -n, --top N              rows of the table; 0: all (30)\n";
-static const char threshold_help[] =
-	"      --fail-above SIZE    exit with status 8 when it grew by more: 5M, 1G\n";
+	"allocated is scaled to the length of NEW; what is live is taken as it is.\n",
+	table_help,
+	"      --fail-above SIZE    exit with status 8 when it grew by more: 5M, 1G\n",
+	output_options_help,
+	NULL,
+};
 
 struct view_options {
 	struct output_options out;
@@ -185,7 +192,7 @@ int cmd_report(int argc, char **argv)
 	int err = options_parse(&options, argc, argv, report_options, 1, &error);
 
 	if (!err && options.help) {
-		printf("%s\n%s%s", report_usage, table_help, output_options_help);
+		help_print(cmd_report_help);
 		return finish(&options, 0, &error);
 	}
 	if (!err)
@@ -276,7 +283,7 @@ int cmd_diff(int argc, char **argv)
 	int err = options_parse(&options, argc, argv, diff_options, 2, &error);
 
 	if (!err && options.help) {
-		printf("%s\n%s%s%s", diff_usage, table_help, threshold_help, output_options_help);
+		help_print(cmd_diff_help);
 		return finish(&options, 0, &error);
 	}
 	if (!err)

@@ -14,10 +14,14 @@
 #include "child.h"
 #include "units.h"
 
-static const char usage[] =
+const char *const cmd_run_help[] = {
 	"usage: allocprof run [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
 	"Starts a command with liballocprof.so preloaded and records it to its\n"
-	"end, or for --duration. Ends with the command's exit status.\n";
+	"end, or for --duration. Ends with the command's exit status.\n",
+	recording_options_help,
+	output_options_help,
+	NULL,
+};
 
 /* Beside this program (where it was built), or in ../lib (where it is installed). */
 static int library_find(char path[PATH_MAX], struct ap_error *error)
@@ -126,7 +130,7 @@ int cmd_run(int argc, char **argv)
 	recording_init(&recording, &options);
 	err = recording_options_parse(&options, true, argc, argv, &error);
 	if (!err && options.help) {
-		printf("%s\n%s%s", usage, recording_options_help, output_options_help);
+		help_print(cmd_run_help);
 		recording_options_clear(&options);
 		return AP_EXIT_OK;
 	}

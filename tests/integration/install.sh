@@ -13,9 +13,15 @@ equal "files" "$(cd "$tmp/root/opt/allocprof" && find . -type f -printf '%m %P\n
   "755 bin/allocprof
 644 include/allocprof/probe.h
 644 lib/liballocprof.a
-755 lib/liballocprof.so"
+755 lib/liballocprof.so
+644 share/man/man1/allocprof.1
+644 share/man/man7/allocprof.7
+644 share/man/man7/liballocprof.7"
 installed=$tmp/root/opt/allocprof/bin/allocprof
 equal "version" "$("$installed" version)" "$("$allocprof" version)"
+# On a terminal help opens the page.
+MANPAGER="col -b" script -qec "$installed help diff" "$tmp/page.out" </dev/null >/dev/null
+has "$tmp/page.out" '^EXIT STATUS' || fail "help does not open the page"
 printf '#include <allocprof/probe.h>\nchar *symbol = AP_PERIOD_SYMBOL;\n' |
   ${CC:-cc} -I"$tmp/root/opt/allocprof/include" -x c -fsyntax-only - || fail "the header is not whole"
 

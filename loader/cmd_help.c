@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/* allocprof help: the commands, or one of them; on a terminal its manual page. */
+#include "cmd.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const cmd_help_help[] = {
+	"usage: allocprof help [COMMAND]\n"
+	"Prints the list of commands, or the help of one: on a terminal the manual\n"
+	"page, if it is installed.\n",
+	NULL,
+};
+
+void help_print(const char *const help[])
+{
+	printf("%s\n", help[0]);
+	for (size_t i = 1; help[i]; i++)
+		fputs(help[i], stdout);
+}
+
+void commands_print(FILE *out)
+{
+	fputs("usage: allocprof COMMAND [OPTIONS] ...\n"
+	      "Which code holds, or churns, a process's memory?\n\n",
+		out);
+	for (const struct command *command = commands; command->name; command++)
+		fprintf(out, "  %-10s %s\n", command->name, command->summary);
+	fputs("\nexamples:\n"
+	      "  allocprof attach 4127                      until Ctrl-C\n"
+	      "  allocprof attach --duration 30s -o now.html 4127\n"
+	      "  allocprof run -- ./program --its-option    from its start to its end\n",
+		out);
+}
+
+/* Becomes man; returns when that, or the page beside this program, is not there. */
+static void page_open(void)
+{
+	static const char *const places[] = {"../share/man/man1/allocprof.1",
+		"../share/man/man1/allocprof.1.gz", "../loader/allocprof.1"};
+	char self[PATH_MAX], path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *folder;
+
+	self[length > 0 ? length : 0] = '\0';
+	folder = dirname(self);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		char candidate[PATH_MAX + 64];
+
+		snprintf(candidate, sizeof(candidate), "%s/%s", folder, places[i]);
+		if (realpath(candidate, path)) {
+			execlp("man", "man", "-l", path, NULL);
+			return;
+		}
+	}
+}
+
+int cmd_help(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		commands_print(stdout);
+		return AP_EXIT_OK;
+	}
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
+		help_print(cmd_help_help);
+		return AP_EXIT_OK;
+	}
+	command = command_find(argv[1]);
+	if (!command)
+		return command_unknown(argv[1]);
+	if (isatty(STDOUT_FILENO))
+		page_open();
+	help_print(command->help);
+	return AP_EXIT_OK;
+}
