@@ -86,8 +86,18 @@ fail:
 	return -EIO;
 }
 
+static void kernel_report(const struct ap_preflight *kernel)
+{
+	fprintf(stderr, "kernel: attached by %s; %s bpf_loop; %s bpf_preempt_disable\n",
+		kernel->has_uprobe_multi ? "uprobe_multi" : "perf uprobes",
+		kernel->has_loop ? "with" : "without",
+		kernel->has_preempt_disable ? "with" : "without");
+}
+
 void recording_begin(struct recording *recording)
 {
+	if (recording->options->verbose)
+		kernel_report(ap_session_kernel(recording->session));
 	/* Without it the reason of its end is not always known, but everything else is. */
 	if (!ap_process_watch_open(&recording->deaths) &&
 		ap_process_watch_add(recording->deaths, recording->target.pid)) {

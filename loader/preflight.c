@@ -13,6 +13,8 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "uprobe_multi.h"
+
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
 /* The first line of a small file, without its newline; "" when it cannot be read. */
@@ -87,10 +89,25 @@ static int check_capabilities(struct ap_error *error)
 	return -EPERM;
 }
 
+/* Whether a test wants to go the way of a kernel that has less: a list with commas. */
+static bool is_forced(const char *what)
+{
+	const char *at = getenv("ALLOCPROF_FORCE");
+	size_t length = strlen(what);
+
+	while (at && *at) {
+		size_t item = strcspn(at, ",");
+
+		if (item == length && !strncmp(at, what, length))
+			return true;
+		at += item + (at[item] == ',');
+	}
+	return false;
+}
+
 int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 {
 	int err = check_capabilities(error);
-	const char *forced;
 	struct btf *btf;
 
 	if (err)
@@ -111,13 +128,13 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 		btf__find_by_name_kind(btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0 &&
 		btf__find_by_name_kind(btf, "bpf_preempt_enable", BTF_KIND_FUNC) > 0;
 	btf__free(btf);
-	forced = getenv("ALLOCPROF_FORCE");
 	ret->has_loop = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) > 0;
-	if (forced && !strcmp(forced, "no-bpf-loop")) {
+	if (is_forced("no-bpf-loop")) {
 		/* Older kernels have neither. */
 		ret->has_loop = false;
 		ret->has_preempt_disable = false;
 	}
+	ret->has_uprobe_multi = !is_forced("perf-uprobe") && ap_uprobe_multi_works();
 	return 0;
 }
 

@@ -13,9 +13,10 @@
 struct ap_preflight {
 	bool has_preempt_disable; /* the kfuncs bpf_preempt_disable and bpf_preempt_enable */
 	bool has_loop;		  /* the helper bpf_loop */
+	bool has_uprobe_multi;	  /* and it reaches what it should: uprobe_multi.h */
 };
 
-/* 0, or a negative errno with the error filled in. Reads the kernel's BTF: some 10 ms. */
+/* 0, or a negative errno with the error filled in. Some 60 ms. */
 int ap_preflight(struct ap_preflight *ret, struct ap_error *error);
 
 /*

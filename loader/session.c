@@ -16,7 +16,8 @@
 #include <allocprof/unwind.h>
 
 #include "allocprof.skel.h"
-#include "preflight.h"
+#include "attachment.h"
+#include "uprobe_multi.h"
 
 /* How long a thread may take to leave a program after the probes are out: only preemption delays
  * it, so this is very long. */
@@ -26,23 +27,15 @@
 /* Of a stack that is not resident, at once. */
 #define TOUCH_PAGES 16
 
-/* A file's probes. The links of allocation and free are kept apart: see ap_session_detach(). */
-struct attachment {
-	const struct ap_object *object;
-	pid_t tid;
-	struct bpf_link *link[AP_USDT_SITES];
-	enum ap_usdt_kind kind[AP_USDT_SITES];
-	size_t count;
-};
-
 struct ap_session {
 	struct allocprof_bpf *skeleton;
-	struct bpf_program *on_alloc; /* the one of the two that is loaded */
+	struct ap_preflight kernel;
+	struct ap_attach_programs programs;
 	struct ap_unwind *unwind;
 	struct ring_buffer *wishes;
 	pid_t wishes_tid; /* while they are taken: whose memory */
 	bool wants_mappings;
-	struct attachment *attachments;
+	struct ap_attachment *attachments;
 	size_t attachment_count;
 };
 
@@ -147,22 +140,42 @@ const struct ap_unwind_counts *ap_session_unwind_counts(const struct ap_session 
 	return ap_unwind_counts(session->unwind);
 }
 
+/* Of the two programs for allocations the kernel can load one. */
+static void programs_choose(struct ap_session *session)
+{
+	const struct ap_preflight *kernel = &session->kernel;
+	struct bpf_program *with_loop = session->skeleton->progs.on_alloc;
+	struct bpf_program *without_loop = session->skeleton->progs.on_alloc_without_loop;
+	struct ap_attach_programs *programs = &session->programs;
+
+	programs->multi = kernel->has_uprobe_multi;
+	programs->of[AP_USDT_ALLOC] = kernel->has_loop ? with_loop : without_loop;
+	programs->of[AP_USDT_FREE] = session->skeleton->progs.on_free;
+	bpf_program__set_autoload(kernel->has_loop ? without_loop : with_loop, false);
+	for (int i = 0; i < AP_USDT_KINDS && programs->multi; i++)
+		bpf_program__set_expected_attach_type(
+			programs->of[i], (enum bpf_attach_type)AP_TRACE_UPROBE_MULTI);
+}
+
 int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_options *options,
 	struct ap_error *error)
 {
-	struct ap_preflight preflight;
-	struct ap_session *session;
-	int err = ap_preflight(&preflight, error);
+	struct ap_session *session = calloc(1, sizeof(*session));
+	int err;
 
-	if (err)
-		return err;
-	session = calloc(1, sizeof(*session));
 	if (!session) {
 		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
 		return -ENOMEM;
 	}
 	print_to = options->log;
 	libbpf_set_print(print);
+	err = ap_preflight(&session->kernel, error);
+	if (err) {
+		free(session);
+		return err;
+	}
+	/* uprobe_multi finds a process by its first thread alone, and only while that is alive. */
+	session->kernel.has_uprobe_multi &= ap_thread_alive(pid, pid);
 	session->skeleton = allocprof_bpf__open();
 	if (!session->skeleton) {
 		err = -errno;
@@ -170,13 +183,8 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 	}
 	session->skeleton->rodata->process_id = pid;
 	session->skeleton->rodata->hash_mask = options->hash_mask;
-	session->skeleton->rodata->has_preempt_disable = preflight.has_preempt_disable;
-	session->on_alloc = preflight.has_loop ? session->skeleton->progs.on_alloc
-					       : session->skeleton->progs.on_alloc_without_loop;
-	bpf_program__set_autoload(preflight.has_loop
-					  ? session->skeleton->progs.on_alloc_without_loop
-					  : session->skeleton->progs.on_alloc,
-		false);
+	session->skeleton->rodata->has_preempt_disable = session->kernel.has_preempt_disable;
+	programs_choose(session);
 	err = maps_size(session->skeleton, options);
 	if (!err)
 		err = allocprof_bpf__load(session->skeleton);
@@ -194,46 +202,9 @@ out:
 	return 0;
 }
 
-static void links_destroy(struct attachment *attachment, enum ap_usdt_kind kind)
+const struct ap_preflight *ap_session_kernel(const struct ap_session *session)
 {
-	for (size_t i = 0; i < attachment->count; i++) {
-		if (attachment->kind[i] != kind)
-			continue;
-		bpf_link__destroy(attachment->link[i]);
-		attachment->link[i] = NULL;
-	}
-}
-
-static void attachment_destroy(struct attachment *attachment)
-{
-	links_destroy(attachment, AP_USDT_ALLOC);
-	links_destroy(attachment, AP_USDT_FREE);
-	attachment->count = 0;
-}
-
-/* Takes the file by its descriptor: its path may lead to another file by now, or to none. */
-static int links_attach(struct ap_session *session, struct attachment *attachment,
-	const struct ap_usdt *usdt, enum ap_usdt_kind kind, pid_t tid)
-{
-	struct bpf_program *program =
-		kind == AP_USDT_ALLOC ? session->on_alloc : session->skeleton->progs.on_free;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", attachment->object->fd);
-	for (size_t i = 0; i < usdt->count; i++) {
-		LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = usdt->site[i].semaphore);
-		struct bpf_link *link;
-
-		if (usdt->site[i].kind != kind)
-			continue;
-		link = bpf_program__attach_uprobe_opts(
-			program, tid, path, usdt->site[i].offset, &options);
-		if (!link)
-			return -errno;
-		attachment->kind[attachment->count] = kind;
-		attachment->link[attachment->count++] = link;
-	}
-	return 0;
+	return &session->kernel;
 }
 
 static bool same_file(int left, int right)
@@ -244,9 +215,10 @@ static bool same_file(int left, int right)
 	       a.st_ino == b.st_ino;
 }
 
-static struct attachment *attachment_get(struct ap_session *session, const struct ap_object *object)
+static struct ap_attachment *attachment_get(
+	struct ap_session *session, const struct ap_object *object)
 {
-	struct attachment *grown;
+	struct ap_attachment *grown;
 
 	for (size_t i = 0; i < session->attachment_count; i++)
 		if (same_file(session->attachments[i].object->fd, object->fd))
@@ -264,22 +236,19 @@ static struct attachment *attachment_get(struct ap_session *session, const struc
 int ap_session_attach(struct ap_session *session, const struct ap_object *object,
 	const struct ap_usdt *usdt, pid_t tid, struct ap_error *error)
 {
-	struct attachment fresh = {.object = object, .tid = tid};
-	struct attachment *attachment = attachment_get(session, object);
+	struct ap_attachment *attachment = attachment_get(session, object);
+	struct ap_attachment fresh;
 	int err;
 
 	if (!attachment) {
 		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
 		return -ENOMEM;
 	}
-	if (attachment->tid == tid)
+	/* A link of uprobe_multi is the process's, whichever of its threads has exited. */
+	if (attachment->tid == tid || (attachment->tid && session->programs.multi))
 		return 0;
-	/* Frees first: of every block that is seen allocated, the free is seen too. */
-	err = links_attach(session, &fresh, usdt, AP_USDT_FREE, tid);
-	if (!err)
-		err = links_attach(session, &fresh, usdt, AP_USDT_ALLOC, tid);
+	err = ap_attachment_open(&fresh, object, usdt, tid, &session->programs);
 	if (err) {
-		attachment_destroy(&fresh);
 		if (err == -ESRCH)
 			ap_error_what(error, AP_EXIT_NO_PROCESS,
 				"the process exited before it could be attached");
@@ -287,7 +256,7 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
 			ap_preflight_explain(error, err, "the kernel does not attach the probes");
 		return err;
 	}
-	attachment_destroy(attachment);
+	ap_attachment_close(attachment);
 	*attachment = fresh;
 	return 0;
 }
@@ -301,9 +270,9 @@ int ap_session_detach(struct ap_session *session)
 	/* One store, after which neither probe counts. */
 	session->skeleton->bss->closed = 1;
 	for (size_t i = 0; i < session->attachment_count; i++)
-		links_destroy(&session->attachments[i], AP_USDT_ALLOC);
+		ap_attachment_close_kind(&session->attachments[i], AP_USDT_ALLOC);
 	for (size_t i = 0; i < session->attachment_count; i++)
-		attachment_destroy(&session->attachments[i]);
+		ap_attachment_close(&session->attachments[i]);
 	for (int i = 0; i < LEAVE_TRIES; i++) {
 		err = ap_session_totals(session, &totals);
 		if (err || totals.entered == totals.left)
@@ -347,7 +316,7 @@ void ap_session_close(struct ap_session *session)
 	if (!session)
 		return;
 	for (size_t i = 0; i < session->attachment_count; i++)
-		attachment_destroy(&session->attachments[i]);
+		ap_attachment_close(&session->attachments[i]);
 	free(session->attachments);
 	ring_buffer__free(session->wishes);
 	ap_unwind_free(session->unwind);

@@ -13,6 +13,7 @@
 #include <allocprof/abi.h>
 
 #include "error.h"
+#include "preflight.h"
 #include "snapshot.h"
 #include "target.h"
 #include "unwind_table.h"
@@ -36,6 +37,9 @@ struct ap_session;
 /* Loads the programs. 0 and *ret, or a negative errno with the error filled in. */
 int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_options *options,
 	struct ap_error *error);
+
+/* What the kernel has, and by that how the session does its work. */
+const struct ap_preflight *ap_session_kernel(const struct ap_session *session);
 
 /*
  * Attaches to the probes of a file on behalf of a thread, which stands for its whole process,
