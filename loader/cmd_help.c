@@ -16,6 +16,16 @@ const char *const cmd_help_help[] = {
 	NULL,
 };
 
+int command_unknown(const char *name)
+{
+	struct ap_error error = {0};
+
+	ap_error_what(&error, AP_EXIT_USAGE, "no command '%s'", name);
+	ap_error_hint(&error, "allocprof help");
+	ap_error_print(stderr, &error);
+	return error.status;
+}
+
 void help_print(const char *const help[])
 {
 	printf("%s\n", help[0]);
