@@ -95,7 +95,14 @@ struct output_options {
 	{                                                                                   \
 		"quiet", no_argument, NULL, 'q'                                             \
 	}
-enum { OPTION_SHOW = 256, OPTION_BY, OPTION_SHOW_ALLOCATOR, OPTION_OWN /* first of a command */ };
+enum {
+	OPTION_SHOW = 256,
+	OPTION_BY,
+	OPTION_SHOW_ALLOCATOR,
+	OPTION_NAME,
+	OPTION_OWN,		/* first of a command */
+	OPTION_RECORDING = 512, /* first of all that record */
+};
 extern const char output_options_help[];
 
 /* Takes one of them: 0; -ENOENT when it is none; -EINVAL, -ENOMEM with the error filled in. */
@@ -136,19 +143,47 @@ struct recording_options {
 	uint64_t max_rate; /* samples in a second; 0: no limit */
 	bool guard;
 	uint64_t duration_ns; /* 0: no limit */
+	const char *name;     /* --name; NULL: none */
 	bool verbose, help;
 };
 
+/* What a command has beside those of all recordings. */
+struct command_options {
+	const char *letters;
+	struct option options[8]; /* numbered from OPTION_OWN on */
+	/* Takes one of them; as output_option_take(). */
+	int (*take)(struct recording_options *options, int option, const char *text,
+		struct ap_error *error);
+};
+
 /*
- * Parses the options wherever they stand, or, when a command with options of its own follows, up
- * to it; optind says where the other arguments begin. 0, or -EINVAL with the error filled in.
+ * Parses the options wherever they stand, or, with `own` NULL, up to a command that follows and
+ * has options itself; optind says where the other arguments begin. 0, or -EINVAL with the error
+ * filled in.
  */
-int recording_options_parse(struct recording_options *options, bool command_follows, int argc,
-	char **argv, struct ap_error *error);
+int recording_options_parse(struct recording_options *options, const struct command_options *own,
+	int argc, char **argv, struct ap_error *error);
 void recording_options_clear(struct recording_options *options);
 
 /* The options as the help lists them, before output_options_help. */
 extern const char recording_options_help[];
+
+/* ---- The process that a command is about ---- */
+
+#define PROCESS_OPTION                                       \
+	{                                                    \
+		"name", required_argument, NULL, OPTION_NAME \
+	}
+extern const char process_option_help[];
+
+/* Takes it, as command_options.take does. */
+int recording_process_take(
+	struct recording_options *options, int option, const char *text, struct ap_error *error);
+
+/* From the other arguments, or by name (NULL: none). 0 or a negative errno with the error filled
+ * in. */
+int process_choose(const char *command, const char *name, int argc, char **argv, pid_t *ret,
+	struct ap_error *error);
 
 /* ---- A recording ---- */
 
@@ -184,19 +219,19 @@ struct recording {
 	struct ap_session *session;
 	struct ap_jit_map jit; /* of code that the target makes */
 	struct recording_variables periods, guards;
-	struct ap_rate rate;	    /* with --max-rate, once a period has been found */
-	uint64_t period_highest;    /* that --max-rate has set; 0: none */
-	pid_t tid;		    /* the thread that the probes are attached to */
-	struct ap_mmap_watch watch; /* of run, to see what a short-lived child maps */
+	struct ap_rate rate;		 /* with --max-rate, once a period has been found */
+	uint64_t period_highest;	 /* that --max-rate has set; 0: none */
+	pid_t tid;			 /* the thread that the probes are attached to */
+	struct ap_mmap_watch watch;	 /* of run, to see what a short-lived child maps */
 	struct ap_process_watch *deaths; /* NULL: the kernel does not let us */
 	struct ap_death death;		 /* once the target has exited */
-	pid_t child;		    /* of run: signals are handed on to it. 0: none */
-	int signals;		    /* signalfd */
-	int64_t start_ns;	    /* Unix time */
-	uint64_t begin_ns, end_ns;  /* CLOCK_MONOTONIC */
-	uint64_t scan_ns;	    /* when the mappings are read again */
-	uint64_t scanned_ns;	    /* and when they were */
-	uint32_t files_reported;    /* with unwind tables, by -v */
+	pid_t child;			 /* of run: signals are handed on to it. 0: none */
+	int signals;			 /* signalfd */
+	int64_t start_ns;		 /* Unix time */
+	uint64_t begin_ns, end_ns;	 /* CLOCK_MONOTONIC */
+	uint64_t scan_ns;		 /* when the mappings are read again */
+	uint64_t scanned_ns;		 /* and when they were */
+	uint32_t files_reported;	 /* with unwind tables, by -v */
 	enum recording_end end;
 	struct ap_progress progress;
 	struct recording_moment past[2];   /* for the rate in the line of progress */
@@ -239,6 +274,9 @@ int recording_stop(struct recording *recording, struct ap_error *error);
 
 /* Finds, reads and sets what is new. 0 or a negative errno with the error filled in. */
 int recording_variables_take(struct recording *recording, struct ap_error *error);
+
+/* Fails when something is to be set that the target does not have. */
+int recording_variables_check(const struct recording *recording, struct ap_error *error);
 
 /* Sets everything back, as far as nobody else has changed it. */
 void recording_variables_restore(struct recording *recording);

@@ -8,47 +8,20 @@
 #include "units.h"
 
 const char *const cmd_attach_help[] = {
-	"usage: allocprof attach [OPTIONS] PID\n"
+	"usage: allocprof attach [OPTIONS] PID|--name COMM\n"
 	"Records where a running process allocates, until Ctrl-C, the end of\n"
 	"--duration, or its exit; then writes a flame graph and a pprof file.\n",
+	process_option_help,
 	recording_options_help,
 	output_options_help,
 	NULL,
 };
 
-static int pid_parse(const char *text, pid_t *ret, struct ap_error *error)
-{
-	uint64_t number;
-
-	if (ap_count_parse(text, &number) || number < 1 || number > INT32_MAX) {
-		ap_error_what(error, AP_EXIT_USAGE, "not a process number: '%s'", text);
-		ap_error_hint(error, "find it with: pgrep -a NAME");
-		return -EINVAL;
-	}
-	*ret = number;
-	return 0;
-}
-
-/* What is to be set must be there. */
-static int variables_check(const struct recording *recording, struct ap_error *error)
-{
-	const struct recording_options *options = recording->options;
-	const char *what, *option;
-
-	if ((options->period || options->max_rate) && !recording->periods.count) {
-		what = "does not let its sampling period be set";
-		option = options->period ? "--period" : "--max-rate";
-	} else if (options->guard && !recording->guards.count) {
-		what = "cannot guard its sampled blocks";
-		option = "--guard";
-	} else {
-		return 0;
-	}
-	ap_error_what(error, AP_EXIT_FAILURE, "the allocator of process %d %s",
-		recording->target.pid, what);
-	ap_error_hint(error, "leave out %s", option);
-	return -ENOTSUP;
-}
+static const struct command_options own = {
+	.letters = "",
+	.options = {PROCESS_OPTION},
+	.take = recording_process_take,
+};
 
 static int record(struct recording *recording, pid_t pid, struct ap_error *error)
 {
@@ -70,7 +43,7 @@ static int record(struct recording *recording, pid_t pid, struct ap_error *error
 	recording_begin(recording);
 	err = recording_scan(recording, error);
 	if (!err)
-		err = variables_check(recording, error);
+		err = recording_variables_check(recording, error);
 	if (err)
 		return err;
 	if (!recording->options->out.quiet) {
@@ -93,21 +66,15 @@ int cmd_attach(int argc, char **argv)
 	int err;
 
 	recording_init(&recording, &options);
-	err = recording_options_parse(&options, false, argc, argv, &error);
+	err = recording_options_parse(&options, &own, argc, argv, &error);
 	if (!err && options.help) {
 		help_print(cmd_attach_help);
 		recording_options_clear(&options);
 		return AP_EXIT_OK;
 	}
-	if (!err && argc - optind != 1) {
-		ap_error_what(&error, AP_EXIT_USAGE,
-			argc == optind ? "attach needs the number of a process"
-				       : "attach takes one process");
-		ap_error_hint(&error, "allocprof attach --help");
-		err = -EINVAL;
-	}
 	if (!err)
-		err = pid_parse(argv[optind], &pid, &error);
+		err = process_choose(
+			"attach", options.name, argc - optind, argv + optind, &pid, &error);
 	if (!err)
 		err = record(&recording, pid, &error);
 	recording_clear(&recording);

@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "units.h"
 
@@ -16,8 +17,11 @@ const char recording_options_help[] =
 	"      --max-live N         sampled blocks to follow until their free (65536)\n"
 	"  -v, --verbose            print what libbpf says and what is unwound by\n";
 
+/* Of a command with all of its own. */
+#define OPTIONS_MAX 64
+
 enum {
-	OPTION_PERIOD = OPTION_OWN,
+	OPTION_PERIOD = OPTION_RECORDING,
 	OPTION_MAX_RATE,
 	OPTION_GUARD,
 	OPTION_MAX_STACKS,
@@ -96,24 +100,42 @@ static int option_take(
 	return output_option_take(&options->out, option, text, error);
 }
 
-int recording_options_parse(struct recording_options *options, bool command_follows, int argc,
-	char **argv, struct ap_error *error)
+/* The options of all recordings and those of one command, together. */
+static void options_join(struct option all[OPTIONS_MAX], const struct option *own)
 {
+	size_t count = sizeof(long_options) / sizeof(*long_options) - 1;
+
+	memcpy(all, long_options, sizeof(long_options));
+	while (own->name && count + 1 < OPTIONS_MAX)
+		all[count++] = *own++;
+	all[count] = (struct option){0};
+}
+
+int recording_options_parse(struct recording_options *options, const struct command_options *own,
+	int argc, char **argv, struct ap_error *error)
+{
+	static const struct command_options none = {.letters = ""};
 	/* '+' keeps getopt_long() from looking for options behind the first other argument. */
-	const char *letters = "+:d:vh" OUTPUT_OPTIONS_SHORT;
+	const char *plus = own ? "" : "+";
+	struct option all[OPTIONS_MAX];
+	char letters[64];
 	int option, err = 0;
 
 	*options = (struct recording_options){
 		.session = AP_SESSION_DEFAULTS,
 		.out.format.top = 10,
 	};
+	own = own ? own : &none;
+	options_join(all, own->options);
+	snprintf(letters, sizeof(letters), "%s:d:vh" OUTPUT_OPTIONS_SHORT "%s", plus, own->letters);
 	opterr = 0;
 	optind = 1;
-	while (!err && (option = getopt_long(argc, argv, command_follows ? letters : letters + 1,
-				long_options, NULL)) >= 0) {
+	while (!err && (option = getopt_long(argc, argv, letters, all, NULL)) >= 0) {
 		if (option == '?' || option == ':')
-			return option_error(error, option, argv, long_options);
+			return option_error(error, option, argv, all);
 		err = option_take(options, option, optarg, error);
+		if (err == -ENOENT && own->take)
+			err = own->take(options, option, optarg, error);
 	}
 	if (!err)
 		err = output_options_finish(&options->out, error);
@@ -121,6 +143,15 @@ int recording_options_parse(struct recording_options *options, bool command_foll
 	if (!err && !options->out.count && !options->help)
 		err = output_check("./allocprof.html", error);
 	return err;
+}
+
+int recording_process_take(
+	struct recording_options *options, int option, const char *text, struct ap_error *error)
+{
+	if (option != OPTION_NAME)
+		return -ENOENT;
+	options->name = text;
+	return 0;
 }
 
 void recording_options_clear(struct recording_options *options)

@@ -128,7 +128,7 @@ int cmd_run(int argc, char **argv)
 	int err;
 
 	recording_init(&recording, &options);
-	err = recording_options_parse(&options, true, argc, argv, &error);
+	err = recording_options_parse(&options, NULL, argc, argv, &error);
 	if (!err && options.help) {
 		help_print(cmd_run_help);
 		recording_options_clear(&options);

@@ -39,8 +39,8 @@ static void live_text(char *out, size_t room, const struct ap_totals *totals)
 		snprintf(out, room, "live 0 B");
 		return;
 	}
-	error = ap_estimate_error(
-		allocated->samples - freed->samples, allocated->bytes - freed->bytes, live);
+	error = ap_estimate_interval(ap_estimate_variance(
+		allocated->samples - freed->samples, allocated->bytes - freed->bytes, live));
 	snprintf(out, room, "live %s +/-%.0f%%", ap_size_format(size, (double)live),
 		100 * error / (double)live);
 }

@@ -148,3 +148,23 @@ void recording_variables_restore(struct recording *recording)
 	for (size_t i = 0; i < recording->guards.count; i++)
 		ap_variable_close(&recording->guards.items[i]);
 }
+
+int recording_variables_check(const struct recording *recording, struct ap_error *error)
+{
+	const struct recording_options *options = recording->options;
+	const char *what, *option;
+
+	if ((options->period || options->max_rate) && !recording->periods.count) {
+		what = "does not let its sampling period be set";
+		option = options->period ? "--period" : "--max-rate";
+	} else if (options->guard && !recording->guards.count) {
+		what = "cannot guard its sampled blocks";
+		option = "--guard";
+	} else {
+		return 0;
+	}
+	ap_error_what(error, AP_EXIT_FAILURE, "the allocator of process %d %s",
+		recording->target.pid, what);
+	ap_error_hint(error, "leave out %s", option);
+	return -ENOTSUP;
+}

@@ -5,12 +5,15 @@
 
 #define NORMAL_95 1.959964
 
-double ap_estimate_error(uint64_t samples, uint64_t bytes, uint64_t weight)
+double ap_estimate_variance(uint64_t samples, uint64_t bytes, uint64_t weight)
 {
 	double sum = (double)weight;
 
 	/* Counters that go on while they are read may be a sample apart. */
-	if (!samples || weight <= bytes)
-		return 0;
-	return NORMAL_95 * sqrt(sum * (sum - (double)bytes) / (double)samples);
+	return !samples || weight <= bytes ? 0 : sum * (sum - (double)bytes) / (double)samples;
+}
+
+double ap_estimate_interval(double variance)
+{
+	return NORMAL_95 * sqrt(variance);
 }

@@ -148,8 +148,8 @@ static int site_add(
 	int depth = -EINVAL;
 
 	if (stack && !key->zero && key->process == recording->process)
-		depth = ap_record_stack(recording->profile, recording->symbolizer,
-			recording->table, stack, locations);
+		depth = ap_record_stack(recording->profile, recording->symbolizer, recording->table,
+			stack, locations);
 	if (depth == -EINVAL) {
 		recording->faults->sites++;
 		return reserved_add(recording, "damaged key", site);

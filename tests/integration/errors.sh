@@ -33,6 +33,7 @@ start prober --threads 1
 fails 2 "no command 'frobnicate'" "$allocprof" frobnicate
 fails 2 "attach needs the number" "$allocprof" attach
 fails 2 "attach takes one process" "$allocprof" attach 1 2
+fails 2 "attach takes a number or --name" "$allocprof" attach --name prober 1
 fails 2 "not a process number: 'redis'" "$allocprof" attach redis
 fails 2 "not a process number: '0'" "$allocprof" attach 0
 fails 2 "unknown option: --frobnicate" "$allocprof" attach --frobnicate 1
@@ -54,6 +55,18 @@ fails 1 "cannot write ./" nobody "$tmp/allocprof" attach "$pid"
 
 # No such process.
 fails 4 "no process 2147483647" "$allocprof" attach 2147483647
+fails 4 "no process named nonesuch" "$allocprof" attach --name nonesuch
+twin=ap_twin_$$
+cp "$(command -v sleep)" "$twin"
+for _ in 1 2; do
+  "./$twin" 1000 &
+  started+=("$!")
+done
+wait_until eval '[ "$(pgrep -cx "$twin")" = 2 ]'
+fails 4 "2 processes are named $twin: [0-9]+ [0-9]+$" "$allocprof" attach --name "$twin"
+kill "$!"
+wait "$!" || true
+fails 5 "process [0-9]+ \($twin\) does not use" "$allocprof" attach --name "$twin"
 sh -c 'sleep 0 & echo $! >zombie; exec sleep 1000' &
 started+=("$!")
 wait_until [ -s zombie ]
