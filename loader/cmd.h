@@ -14,7 +14,7 @@
 #include "death.h"
 #include "error.h"
 #include "format.h"
-#include "jit_map.h"
+#include "jit.h"
 #include "mmap_watch.h"
 #include "process_watch.h"
 #include "rate.h"
@@ -217,7 +217,7 @@ struct recording {
 	const struct recording_options *options;
 	struct ap_target target;
 	struct ap_session *session;
-	struct ap_jit_map jit; /* of code that the target makes */
+	struct ap_jit jit; /* of code that the target makes */
 	struct recording_variables periods, guards;
 	struct ap_rate rate;		 /* with --max-rate, once a period has been found */
 	uint64_t period_highest;	 /* that --max-rate has set; 0: none */

@@ -83,6 +83,21 @@ static char *end_format(
 	return out;
 }
 
+/* The names of code made at run time. Most processes have neither such code nor names for it. */
+static int jit_read(struct recording *recording)
+{
+	struct ap_jit *jit = &recording->jit;
+	int err = ap_jit_read_map(jit);
+
+	if (err == -EPERM)
+		warn("/tmp/perf-%d.map of the process is not read: it must be a regular file of "
+		     "the process's user or root",
+			jit->pid);
+	else if (err && err != -ENOENT)
+		warn("cannot read /tmp/perf-%d.map of the process: %s", jit->pid, strerror(-err));
+	return ap_jit_read_dumps(jit, &recording->target.table, recording->end_ns);
+}
+
 static int profile_make(struct recording *recording, const struct ap_snapshot *snapshot,
 	struct ap_profile **ret, struct ap_record_faults *faults)
 {
@@ -110,8 +125,8 @@ static int profile_make(struct recording *recording, const struct ap_snapshot *s
 	if (!err)
 		err = ap_profile_set(
 			&profile->info.end_reason, end_format(end, recording, &snapshot->totals));
-	/* Without it that code has no names: most processes have neither. */
-	ap_jit_map_read(&recording->jit);
+	if (!err)
+		err = jit_read(recording);
 	if (!err)
 		err = ap_record(profile, snapshot, &recording->target.table, &recording->jit,
 			recording->target.pid, faults);

@@ -32,7 +32,7 @@ void recording_init(struct recording *recording, const struct recording_options 
 		.target = {.pidfd = -1},
 		.signals = -1,
 		.watch = AP_MMAP_WATCH_NONE,
-		.jit = AP_JIT_MAP_NONE,
+		.jit = AP_JIT_NONE,
 	};
 }
 
@@ -43,7 +43,7 @@ void recording_clear(struct recording *recording)
 	free(recording->guards.items);
 	ap_mmap_watch_close(&recording->watch);
 	ap_process_watch_close(recording->deaths);
-	ap_jit_map_clear(&recording->jit);
+	ap_jit_clear(&recording->jit);
 	ap_session_close(recording->session);
 	ap_target_clear(&recording->target);
 	if (recording->signals >= 0)
@@ -126,7 +126,7 @@ static int scan(struct recording *recording, struct ap_error *error)
 	if (err)
 		return err;
 	if (recording->jit.folder < 0)
-		ap_jit_map_open(&recording->jit, target->pid);
+		ap_jit_open(&recording->jit, target->pid);
 	if (!recording->tid || moved) {
 		recording->tid = tid;
 		known = 0;

@@ -221,7 +221,7 @@ static uint64_t stacks_lost(const struct ap_snapshot *snapshot)
 }
 
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
-	const struct ap_mapping_table *table, const struct ap_jit_map *jit, pid_t pid,
+	const struct ap_mapping_table *table, const struct ap_jit *jit, pid_t pid,
 	struct ap_record_faults *faults)
 {
 	struct recording recording = {

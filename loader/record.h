@@ -3,7 +3,7 @@
 #ifndef ALLOCPROF_RECORD_H
 #define ALLOCPROF_RECORD_H
 
-#include "jit_map.h"
+#include "jit.h"
 #include "mapping.h"
 #include "profile.h"
 #include "snapshot.h"
@@ -23,7 +23,7 @@ struct ap_record_faults {
  * numbers of profile->info that follow from the snapshot. 0 or -ENOMEM.
  */
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
-	const struct ap_mapping_table *table, const struct ap_jit_map *jit, pid_t pid,
+	const struct ap_mapping_table *table, const struct ap_jit *jit, pid_t pid,
 	struct ap_record_faults *faults);
 
 /*

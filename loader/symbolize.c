@@ -13,7 +13,7 @@
 #include "demangle.h"
 #include "elf_file.h"
 #include "intern.h"
-#include "jit_map.h"
+#include "jit.h"
 #include "mapping.h"
 #include "profile.h"
 #include "symtab.h"
@@ -40,7 +40,7 @@ struct known {
 };
 
 struct ap_symbolizer {
-	const struct ap_jit_map *jit; /* NULL: none */
+	const struct ap_jit *jit; /* NULL: none */
 	char *debug_directory;
 	struct ap_intern strings;
 	const char **demangled; /* by the index of the mangled name in strings; NULL: not yet */
@@ -77,7 +77,7 @@ int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const ch
 	return 0;
 }
 
-void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit_map *jit)
+void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit *jit)
 {
 	symbolizer->jit = jit;
 }
@@ -237,6 +237,20 @@ static int place_name(
 	return ret->name && ret->system_name && ret->file ? 0 : -ENOMEM;
 }
 
+/* What has no name is told by where it is. */
+static int unknown_name(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,
+	uint64_t address, struct ap_symbol *ret)
+{
+	uint64_t offset;
+
+	if (!mapping)
+		return place_name(symbolizer, "[unmapped]", address, ret);
+	offset = address - mapping->start;
+	if (!mapping->object)
+		return place_name(symbolizer, mapping->name, offset, ret);
+	return place_name(symbolizer, mapping->object->path, offset + mapping->offset, ret);
+}
+
 /* A symbol's name without the version that linkers append: memcpy@@GLIBC_2.14. */
 static const char *symbol_name(struct ap_symbolizer *symbolizer, const struct ap_elf_symbol *symbol)
 {
@@ -378,23 +392,26 @@ static int object_symbolize(struct ap_symbolizer *symbolizer, struct object *obj
 /* 1 when a runtime has named the code at an address; 0 or -ENOMEM. */
 static int jit_name(struct ap_symbolizer *symbolizer, uint64_t address, struct ap_symbol *ret)
 {
-	const char *name = symbolizer->jit ? ap_jit_map_find(symbolizer->jit, address) : NULL;
+	struct ap_jit_place place;
+	const char *name;
 
-	if (!name)
+	if (!symbolizer->jit || !ap_jit_find(symbolizer->jit, address, &place) || !*place.name)
 		return 0;
+	name = intern(symbolizer, place.name);
 	*ret = (struct ap_symbol){
-		.name = intern(symbolizer, name),
-		.system_name = intern(symbolizer, ""),
-		.file = intern(symbolizer, ""),
+		.name = name ? display_name(symbolizer, name) : NULL,
+		.system_name = name,
+		.file = intern(symbolizer, place.file),
+		.line = place.line,
 	};
-	return ret->name && ret->system_name && ret->file ? 1 : -ENOMEM;
+	return ret->name && ret->file ? 1 : -ENOMEM;
 }
 
 int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,
 	uint64_t address, bool is_return, const struct ap_symbol **ret)
 {
 	struct object *object;
-	uint64_t offset, in_file;
+	uint64_t in_file;
 	int err;
 
 	/* The instruction after a call may belong to another line, or, if the call never returns,
@@ -402,28 +419,20 @@ int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapp
 	if (is_return)
 		address--;
 	*ret = &symbolizer->single;
-	if (!mapping || !mapping->object) {
-		err = jit_name(symbolizer, address, &symbolizer->single);
+	if (mapping && mapping->object) {
+		err = object_get(symbolizer, mapping->object, &object);
 		if (err)
 			return err;
+		if (object->elf.elf &&
+			ap_elf_file_address(&object->elf,
+				address - mapping->start + mapping->offset, &in_file) == 0)
+			return object_symbolize(symbolizer, object, in_file, ret);
 	}
-	if (!mapping) {
-		err = place_name(symbolizer, "[unmapped]", address, &symbolizer->single);
-		return err ? err : 1;
-	}
-	offset = address - mapping->start;
-	if (!mapping->object) {
-		err = place_name(symbolizer, mapping->name, offset, &symbolizer->single);
-		return err ? err : 1;
-	}
-	err = object_get(symbolizer, mapping->object, &object);
-	if (err)
-		return err;
-	offset += mapping->offset;
-	if (object->elf.elf && ap_elf_file_address(&object->elf, offset, &in_file) == 0)
-		return object_symbolize(symbolizer, object, in_file, ret);
-	err = place_name(symbolizer, object->key->path, offset, &symbolizer->single);
-	return err ? err : 1;
+	/* A runtime may have its code in a file of memory, too. */
+	err = jit_name(symbolizer, address, &symbolizer->single);
+	if (!err)
+		err = unknown_name(symbolizer, mapping, address, &symbolizer->single);
+	return err < 0 ? err : 1;
 }
 
 int ap_symbolize_mapping(struct ap_profile *profile, const struct ap_mapping *mapping)

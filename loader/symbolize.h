@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ap_jit_map;
+struct ap_jit;
 struct ap_mapping;
 struct ap_profile;
 struct ap_symbolizer;
@@ -36,7 +36,7 @@ void ap_symbolizer_free(struct ap_symbolizer *symbolizer); /* NULL is fine */
 int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const char *path);
 
 /* Names for code that is in no file. The map must live as long as the symbolizer; NULL: none. */
-void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit_map *jit);
+void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit *jit);
 
 /*
  * The functions at an address, innermost inlined one first, at least one. `is_return`: the

@@ -13,11 +13,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "jit_map.h"
+#include "jit.h"
 
 /* A folder in place of the target's /tmp. */
 struct fixture {
-	struct ap_jit_map map;
+	struct ap_jit jit;
 	char folder[64], file[96];
 };
 
@@ -28,10 +28,10 @@ static int setup(void **state)
 	strcpy(fixture->folder, "/tmp/allocprof-test-XXXXXX");
 	assert_non_null(mkdtemp(fixture->folder));
 	snprintf(fixture->file, sizeof(fixture->file), "%s/perf-4127.map", fixture->folder);
-	fixture->map = AP_JIT_MAP_NONE;
-	fixture->map.folder = open(fixture->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	fixture->map.pid = 4127;
-	fixture->map.user = geteuid();
+	fixture->jit = AP_JIT_NONE;
+	fixture->jit.folder = open(fixture->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fixture->jit.pid = 4127;
+	fixture->jit.user = geteuid();
 	*state = fixture;
 	return 0;
 }
@@ -40,7 +40,7 @@ static int teardown(void **state)
 {
 	struct fixture *fixture = *state;
 
-	ap_jit_map_clear(&fixture->map);
+	ap_jit_clear(&fixture->jit);
 	unlink(fixture->file);
 	rmdir(fixture->folder);
 	free(fixture);
@@ -56,10 +56,24 @@ static void text_write(const struct fixture *fixture, const char *text)
 	fclose(file);
 }
 
+/* The name, and NULL: none. */
+static void expect(const struct ap_jit *jit, uint64_t address, const char *name)
+{
+	struct ap_jit_place place;
+
+	if (!name) {
+		assert_false(ap_jit_find(jit, address, &place));
+		return;
+	}
+	assert_true(ap_jit_find(jit, address, &place));
+	assert_string_equal(place.name, name);
+	assert_string_equal(place.file, "");
+}
+
 static void test_names(void **state)
 {
 	struct fixture *fixture = *state;
-	struct ap_jit_map *map = &fixture->map;
+	const struct ap_jit *jit = &fixture->jit;
 
 	text_write(fixture, "7f001000 100 JS:*work /app/main.js:3:1\n"
 			    "7f001100 80 second\n"
@@ -69,28 +83,28 @@ static void test_names(void **state)
 			    "7f003000 20 \n"
 			    "7f001000 40 anew\n"
 			    "7f004000 10 cut sho");
-	assert_int_equal(ap_jit_map_read(map), 0);
-	assert_int_equal(map->count, 3);
-	assert_string_equal(ap_jit_map_find(map, 0x7f001000), "anew");
-	assert_string_equal(ap_jit_map_find(map, 0x7f001040), "JS:*work /app/main.js:3:1");
-	assert_string_equal(ap_jit_map_find(map, 0x7f0010ff), "JS:*work /app/main.js:3:1");
-	assert_string_equal(ap_jit_map_find(map, 0x7f00117f), "second");
-	assert_null(ap_jit_map_find(map, 0x7f001180));
-	assert_null(ap_jit_map_find(map, 0x7f000fff));
-	assert_null(ap_jit_map_find(map, 0x7f004000));
+	assert_int_equal(ap_jit_read_map(&fixture->jit), 0);
+	assert_int_equal((int)jit->map.count, 3);
+	expect(jit, 0x7f001000, "anew");
+	expect(jit, 0x7f001040, "JS:*work /app/main.js:3:1");
+	expect(jit, 0x7f0010ff, "JS:*work /app/main.js:3:1");
+	expect(jit, 0x7f00117f, "second");
+	expect(jit, 0x7f001180, NULL);
+	expect(jit, 0x7f000fff, NULL);
+	expect(jit, 0x7f004000, NULL);
 	/* Read again it has what has been written since. */
 	text_write(fixture, "10 10 other\n");
-	assert_int_equal(ap_jit_map_read(map), 0);
-	assert_null(ap_jit_map_find(map, 0x7f001000));
-	assert_string_equal(ap_jit_map_find(map, 0x1f), "other");
+	assert_int_equal(ap_jit_read_map(&fixture->jit), 0);
+	expect(jit, 0x7f001000, NULL);
+	expect(jit, 0x1f, "other");
 }
 
 static void test_no_file(void **state)
 {
 	struct fixture *fixture = *state;
 
-	assert_int_equal(ap_jit_map_read(&fixture->map), -ENOENT);
-	assert_null(ap_jit_map_find(&fixture->map, 0));
+	assert_int_equal(ap_jit_read_map(&fixture->jit), -ENOENT);
+	expect(&fixture->jit, 0, NULL);
 }
 
 static void test_symbolic_link(void **state)
@@ -98,7 +112,7 @@ static void test_symbolic_link(void **state)
 	struct fixture *fixture = *state;
 
 	assert_int_equal(symlink("/etc/passwd", fixture->file), 0);
-	assert_int_equal(ap_jit_map_read(&fixture->map), -EPERM);
+	assert_int_equal(ap_jit_read_map(&fixture->jit), -EPERM);
 }
 
 /* Nobody writes to it: to wait for a writer would be for ever. */
@@ -107,7 +121,7 @@ static void test_pipe(void **state)
 	struct fixture *fixture = *state;
 
 	assert_int_equal(mkfifo(fixture->file, 0600), 0);
-	assert_int_equal(ap_jit_map_read(&fixture->map), -EPERM);
+	assert_int_equal(ap_jit_read_map(&fixture->jit), -EPERM);
 }
 
 static void test_foreign_owner(void **state)
@@ -118,9 +132,9 @@ static void test_foreign_owner(void **state)
 		skip();
 	text_write(fixture, "1000 10 name\n");
 	assert_int_equal(chown(fixture->file, 12345, 12345), 0);
-	assert_int_equal(ap_jit_map_read(&fixture->map), -EPERM);
-	fixture->map.user = 12345;
-	assert_int_equal(ap_jit_map_read(&fixture->map), 0);
+	assert_int_equal(ap_jit_read_map(&fixture->jit), -EPERM);
+	fixture->jit.user = 12345;
+	assert_int_equal(ap_jit_read_map(&fixture->jit), 0);
 }
 
 static void test_too_large(void **state)
@@ -129,8 +143,8 @@ static void test_too_large(void **state)
 
 	text_write(fixture, "1000 10 name\n");
 	assert_int_equal(truncate(fixture->file, 1LL << 40), 0);
-	assert_int_equal(ap_jit_map_read(&fixture->map), 0);
-	assert_string_equal(ap_jit_map_find(&fixture->map, 0x1000), "name");
+	assert_int_equal(ap_jit_read_map(&fixture->jit), 0);
+	expect(&fixture->jit, 0x1000, "name");
 }
 
 int main(void)
