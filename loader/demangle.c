@@ -15,6 +15,13 @@
 #define NAME_MAX_DEFAULT 1000
 #define NAME_MAX_MANGLED 4096
 
+/*
+ * D's demangler writes into memory that it allocates, and ends the process where there is none. Each
+ * 'Q' may refer to what was before and holds such references itself: with so many they stand for
+ * some MB at the most.
+ */
+#define D_REFERENCES_MAX 24
+
 struct sink {
 	char *text;
 	size_t used, room;
@@ -62,13 +69,33 @@ static bool demangle(struct sink *sink, const char *mangled, int options)
 	return cplus_demangle_v3_callback(mangled, options, sink_put, sink) && sink->used;
 }
 
+static char *d_demangle(const char *mangled, size_t length)
+{
+	unsigned int references = 0;
+	char *name;
+
+	for (size_t i = 0; i < length; i++)
+		references += mangled[i] == 'Q';
+	if (length > NAME_MAX_DEFAULT || references > D_REFERENCES_MAX)
+		return NULL;
+	name = dlang_demangle(mangled, DMGL_PARAMS | DMGL_RET_DROP);
+	if (name && *name && strlen(name) <= NAME_MAX_DEMANGLED)
+		return name;
+	free(name);
+	return NULL;
+}
+
 char *ap_demangle(const char *mangled)
 {
 	size_t length = strnlen(mangled, NAME_MAX_MANGLED + 1);
 	int options = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
 	struct sink sink = {0};
 
-	if (!is_mangled(mangled) || length > NAME_MAX_MANGLED)
+	if (length > NAME_MAX_MANGLED)
+		return NULL;
+	if (strncmp(mangled, "_D", 2) == 0)
+		return d_demangle(mangled, length);
+	if (!is_mangled(mangled))
 		return NULL;
 	if (length > NAME_MAX_DEFAULT)
 		options |= DMGL_NO_RECURSE_LIMIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ (Itanium ABI) and Rust (legacy and v0) as people write them. */
+/* Names of C++ (Itanium ABI), Rust (legacy and v0) and D as people write them. */
 #ifndef ALLOCPROF_DEMANGLE_H
 #define ALLOCPROF_DEMANGLE_H
 

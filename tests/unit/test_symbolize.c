@@ -476,6 +476,11 @@ static void names_are_demangled(void **state)
 		"<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop");
 	expect_demangled("_RNvC6_123foo3bar", "123foo::bar");
 	expect_demangled("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
+	/* D's; Qg stands for what is six bytes before it. */
+	expect_demangled("_Dmain", "D main");
+	expect_demangled("_D3foo3bar4testFPxaZi", "foo.bar.test(const(char)*)");
+	expect_demangled("_D4core4stdc5errnoQgFZi", "core.stdc.errno.errno()");
+	expect_demangled("_DYNAMIC", NULL);
 	expect_demangled("_Z", NULL);
 	expect_demangled("_ZN", NULL);
 
@@ -497,6 +502,9 @@ static void names_are_demangled(void **state)
 		free(ap_demangle(deep));
 		memset(deep, 'R', length);
 		memcpy(deep, "_RINvC1a1b", 10);
+		free(ap_demangle(deep));
+		memset(deep, 'P', length);
+		memcpy(deep, "_D1fF", 5);
 		free(ap_demangle(deep));
 	}
 	free(deep);
@@ -520,6 +528,23 @@ static void names_out_of_proportion(void **state)
 		strcat(name, piece);
 	}
 	free(ap_demangle(name));
+}
+
+/* The same in D, where references are distances: tuples of twice the one before. */
+static void d_names_out_of_proportion(void **state)
+{
+	for (int levels = 1; levels < 60; levels++) {
+		char name[1024] = "_D1fFB2ii";
+
+		for (int i = 0; i < levels; i++)
+			strcat(name, i ? "B2QiQk" : "B2QgQi");
+		strcat(name, "Zi");
+		free(ap_demangle(name));
+	}
+	expect_demangled("_D1fFB2iiB2QgQiB2QiQkZi",
+		"f(Tuple!(int, int), Tuple!(Tuple!(int, int), Tuple!(int, int)), "
+		"Tuple!(Tuple!(Tuple!(int, int), Tuple!(int, int)), "
+		"Tuple!(Tuple!(int, int), Tuple!(int, int))))");
 }
 
 static void intervals(void **state)
@@ -565,6 +590,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(build_ids, setup, teardown),
 		cmocka_unit_test(names_are_demangled),
 		cmocka_unit_test(names_out_of_proportion),
+		cmocka_unit_test(d_names_out_of_proportion),
 		cmocka_unit_test(intervals),
 	};
 
