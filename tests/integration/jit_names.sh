@@ -44,5 +44,5 @@ for lies in pipe link other own; do
   detach || fail "$lies: attach ended with $?"
   rm -f "$map"
   refused=$(grep -c "^warning: $map of the process is not read" "$tmp/attach.err") || true
-  equal "$lies: warnings" "$refused" $([ $lies = own ] && echo 0 || echo 1)
+  equal "$lies: warnings" "$refused" "$([ $lies = own ] && echo 0 || echo 1)"
 done
