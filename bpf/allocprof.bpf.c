@@ -16,21 +16,40 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Rounded to the nearest. A block of 0 bytes has weight 0 and counts as one object. */
-static __always_inline __u64 objects_of(__u64 size, __u64 weight)
-{
-	if (!size)
-		return 1ULL << AP_OBJECT_SHIFT;
-	return ((weight / size) << AP_OBJECT_SHIFT) +
-	       (((weight % size) << AP_OBJECT_SHIFT) + size / 2) / size;
-}
-
 static __always_inline void counters_add(struct ap_counters *counters, __u64 size, __u64 weight)
 {
 	__sync_fetch_and_add(&counters->samples, 1);
-	__sync_fetch_and_add(&counters->objects, objects_of(size, weight));
+	__sync_fetch_and_add(&counters->objects, ap_objects_of(size, weight));
 	__sync_fetch_and_add(&counters->bytes, size);
 	__sync_fetch_and_add(&counters->weight, weight);
+}
+
+/* floor(log2(size)); 0 of 0. */
+static __noinline __u32 size_class(__u64 size)
+{
+	__u32 class = 0;
+
+#pragma clang loop unroll(full)
+	for (__u32 step = 32; step; step /= 2) {
+		if (size >> step) {
+			size >>= step;
+			class += step;
+		}
+	}
+	return class;
+}
+
+static __noinline __u32 lifetime_class(__u64 born_ns)
+{
+	__u64 age = bpf_ktime_get_ns() - born_ns, bound = AP_LIFETIME_SHORTEST_NS;
+	__u32 class = 0;
+
+#pragma clang loop unroll(full)
+	for (int i = 0; i < AP_SITE_LIFETIMES - 1; i++) {
+		class += age >= bound;
+		bound *= 10;
+	}
+	return class;
 }
 
 static __always_inline struct ap_totals *totals_get(void)
@@ -51,6 +70,37 @@ static __always_inline struct ap_site *site_get(const struct ap_site_key *key)
 	if (key->stack < AP_LOSSES)
 		return loss_get(key->stack);
 	return bpf_map_lookup_elem(&sites, key);
+}
+
+static __noinline int lifetime_add(struct ap_site *site, __u32 class, __u64 size, __u64 weight)
+{
+	struct ap_lifetime *lifetime;
+
+	if (!site || class >= AP_SITE_LIFETIMES)
+		return 0;
+	lifetime = &site->lifetime[class];
+	__sync_fetch_and_add(&lifetime->objects, ap_objects_of(size, weight));
+	__sync_fetch_and_add(&lifetime->weight, weight);
+	return 0;
+}
+
+/* The number of the thread that runs, whose name is remembered; 0: they are not told apart. */
+static __noinline __u32 thread_file(void)
+{
+	__u32 thread = bpf_get_current_pid_tgid();
+	struct ap_thread blank = {0}, *known;
+
+	if (!by_thread)
+		return 0;
+	known = bpf_map_lookup_elem(&threads, &thread);
+	if (!known) {
+		/* No room for more: it has no name then. */
+		map_insert(&threads, &thread, &blank);
+		known = bpf_map_lookup_elem(&threads, &thread);
+	}
+	if (known)
+		bpf_get_current_comm(known->comm, sizeof(known->comm));
+	return thread;
 }
 
 /* The same for a new sample: makes the site when it is the first one there. */
@@ -82,18 +132,23 @@ static __noinline int live_retire(const struct ap_live_key *key)
 	struct ap_site_key site_key = {.process = process_id};
 	struct ap_site *site;
 	__u64 size, weight;
+	__u32 lifetime;
 
 	if (!found || !total)
 		return 0;
 	site_key.stack = found->stack;
+	site_key.thread = found->thread;
 	size = found->size;
 	weight = found->weight;
+	lifetime = lifetime_class(found->born_ns);
+	site_key.size_class = size_class(size);
 	if (bpf_map_delete_elem(&live, key))
 		return 0;
 	counters_add(&total->freed, size, weight);
 	site = site_get(&site_key);
 	if (site)
 		counters_add(&site->freed, size, weight);
+	lifetime_add(site, lifetime, size, weight);
 	return 1;
 }
 
@@ -125,6 +180,8 @@ static __noinline int alloc_file(
 	__u32 end;
 
 	scratch->site_key.process = process_id;
+	scratch->site_key.size_class = size_class(PT_REGS_PARM2(regs));
+	scratch->site_key.thread = scratch->live.thread = thread_file();
 	scratch->live_key.process = process_id;
 	scratch->live_key.pointer = PT_REGS_PARM1(regs);
 	scratch->live.size = PT_REGS_PARM2(regs);
@@ -156,6 +213,10 @@ static __always_inline int alloc_take(
 	__sync_fetch_and_add(&total->entered, 1);
 	if (closed)
 		goto out;
+	if (PT_REGS_PARM2(regs) < min_size || PT_REGS_PARM2(regs) > max_size) {
+		counters_add(&total->filtered, PT_REGS_PARM2(regs), PT_REGS_PARM3(regs));
+		goto out;
+	}
 	counters_add(&total->allocated, PT_REGS_PARM2(regs), PT_REGS_PARM3(regs));
 	scratch = scratch_claim();
 	if (scratch) {

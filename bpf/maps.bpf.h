@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The maps, and what the loader decides before it loads them. The sizes of `stacks`, `sites`,
- * `live` and `scratch` are set by the loader. Hash maps are preallocated: nothing is allocated
+ * `live`, `threads` and `scratch` are set by the loader. Hash maps are preallocated: nothing is allocated
  * while a thread stands in the probe.
  */
 #ifndef ALLOCPROF_MAPS_BPF_H
@@ -60,6 +60,14 @@ struct {
 	__type(key, struct ap_live_key);
 	__type(value, struct ap_live);
 } live SEC(".maps");
+
+/* The names of threads, by the kernel's number of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ap_thread);
+} threads SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -179,6 +187,16 @@ const volatile unsigned int process_id = 0;
  * which takes a tenth of a second, and a program can free all that it holds in that time.
  */
 volatile unsigned int closed = 0;
+
+/* The sizes that are recorded, both ends included. */
+const volatile unsigned long long min_size = 0;
+const volatile unsigned long long max_size = ~0ULL;
+
+/* The frames that are kept of a stack, at most AP_FRAMES. */
+const volatile unsigned int max_depth = AP_FRAMES;
+
+/* Whether the threads of a stack are sites of their own. */
+const volatile _Bool by_thread = 0;
 
 /* The bits of a stack's hash that are used. Tests clear some to force collisions. */
 const volatile unsigned long long hash_mask = ~0ULL;

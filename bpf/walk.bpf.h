@@ -311,7 +311,7 @@ static __noinline int walk_step(struct scratch *scratch)
 	/* Returned to, it is a start; jumped to, it is the fault of a call of nothing. */
 	if (!walk->pc)
 		return walk_end(scratch, walk->is_exact ? AP_END_CODE : AP_END_START);
-	if (depth >= AP_FRAMES)
+	if (depth >= AP_FRAMES || depth >= max_depth)
 		return WALK_OVER;
 	stack->depth = depth + 1;
 	/* Callers are often in the same file. */

@@ -128,10 +128,13 @@ void ap_call_tree_free(struct ap_call_tree *tree)
 	free(tree->functions);
 	free(tree->frames);
 	free(tree->nodes);
+	free(tree->parts);
+	free(tree->labels);
 	ap_intern_clear(&tree->strings);
 	ap_table_clear(&tree->function_table);
 	ap_table_clear(&tree->frame_table);
 	ap_table_clear(&tree->node_table);
+	ap_table_clear(&tree->label_table);
 	free(tree);
 }
 
@@ -195,6 +198,37 @@ static int64_t stack_add(struct ap_call_tree *tree, const struct ap_profile *pro
 	return node;
 }
 
+static bool labels_equal(const void *array, uint32_t index, const void *key)
+{
+	return ap_labels_equal((const struct ap_labels *)array + index, key);
+}
+
+static int part_add(
+	struct ap_call_tree *tree, uint32_t node, int side, const struct ap_sample *sample)
+{
+	uint64_t hash = ap_labels_hash(0, &sample->labels);
+	struct ap_call_part part = {.node = node, .side = side};
+	int64_t label;
+
+	if (ap_labels_equal(&sample->labels, &AP_LABELS_NONE))
+		return 0;
+	label = ap_table_find(&tree->label_table, hash, labels_equal, tree->labels, &sample->labels);
+	if (label < 0) {
+		if (ap_array_grow((void **)&tree->labels, tree->label_count, &tree->label_room,
+			    sizeof(*tree->labels)) ||
+			ap_table_add(&tree->label_table, hash, tree->label_count))
+			return -ENOMEM;
+		label = tree->label_count++;
+		tree->labels[label] = sample->labels;
+	}
+	part.label = (uint32_t)label;
+	memcpy(part.value, sample->value, sizeof(part.value));
+	if (ap_array_grow((void **)&tree->parts, tree->part_count, &tree->part_room, sizeof(part)))
+		return -ENOMEM;
+	tree->parts[tree->part_count++] = part;
+	return 0;
+}
+
 int ap_call_tree_add(struct ap_call_tree *tree, const struct ap_profile *profile, int side)
 {
 	struct ap_shown_frames all = {0}, shown = {0};
@@ -224,6 +258,9 @@ int ap_call_tree_add(struct ap_call_tree *tree, const struct ap_profile *profile
 
 			*self = ap_value_add(*self, sample->value[v]);
 		}
+		err = part_add(tree, (uint32_t)node, side, sample);
+		if (err)
+			goto out;
 	}
 out:
 	free(all.frame);

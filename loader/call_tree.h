@@ -45,17 +45,30 @@ struct ap_call_node {
 		    [AP_VALUES]; /* of the stacks that end here; [1]: the profile compared with */
 };
 
+/* Of the values that end in a node, those that have these labels. */
+struct ap_call_part {
+	uint32_t node;
+	uint32_t label; /* index into the tree's labels */
+	int side;
+	int64_t value[AP_VALUES];
+};
+
 struct ap_call_tree {
 	struct ap_call_function *functions;
 	struct ap_call_frame *frames;
 	struct ap_call_node *nodes;
 	uint32_t function_count, frame_count, node_count;
 	uint32_t function_room, frame_room, node_room;
+	/* One for each sample with labels, in no order; the threads are the profile's of that side. */
+	struct ap_call_part *parts;
+	struct ap_labels *labels; /* different ones */
+	uint32_t part_count, label_count;
+	uint32_t part_room, label_room;
 	bool functions_only;	/* set before the first add: a function's lines are one frame */
 	bool without_allocator; /* the same: leave out the frames of AP_FRAME_ALLOCATOR */
 	const char *program;	/* the program's own library; NULL: unknown */
 	struct ap_intern strings;
-	struct ap_table function_table, frame_table, node_table;
+	struct ap_table function_table, frame_table, node_table, label_table;
 };
 
 /* An empty tree. NULL: out of memory. */

@@ -12,6 +12,7 @@
  *   self       [skip, v0, v1, v2, v3, ...]   the values of the stacks that end in a node; skip:
  *              distance from the node before; the root, 0, counts as a node
  *   show       the value that is shown first; allocator: 1 if its frames are
+ *   labels, threads, parts   sizes, lifetimes, ages and threads of the blocks: see page_data.h
  *   base       null, or { info, self }: the older profile of a diff, on the same tree
  * A value set is four numbers: allocated objects and bytes, live objects and bytes.
  */

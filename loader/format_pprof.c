@@ -15,6 +15,7 @@
 #include "comment.h"
 #include "gzip.h"
 #include "intern.h"
+#include "pprof_label.h"
 #include "profile.pb-c.h"
 
 struct writer {
@@ -223,12 +224,26 @@ out:
 	free(lines);
 }
 
+static void label_set(struct writer *writer, Pprof__Label *label, const struct ap_pprof_label *from)
+{
+	pprof__label__init(label);
+	label->key = string_id(writer, from->key);
+	if (from->text) {
+		label->str = string_id(writer, from->text);
+	} else {
+		label->num = from->number;
+		label->num_unit = string_id(writer, from->unit);
+	}
+}
+
 static void sample_pack(
 	struct writer *writer, const struct ap_profile *profile, const struct ap_sample *from)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *element = &sample;
 	uint64_t *location = calloc(from->depth + 1, sizeof(*location));
+	struct ap_pprof_label known[AP_PPROF_LABELS];
+	Pprof__Label label[AP_PPROF_LABELS], *labels[AP_PPROF_LABELS];
 	int64_t value[AP_VALUES];
 
 	if (!location) {
@@ -240,6 +255,12 @@ static void sample_pack(
 	for (int i = 0; i < AP_VALUES; i++)
 		if (*profile->type[i].type)
 			value[sample.n_value++] = from->value[i];
+	sample.n_label = ap_pprof_labels_put(profile, &from->labels, known);
+	for (size_t i = 0; i < sample.n_label; i++) {
+		label_set(writer, &label[i], &known[i]);
+		labels[i] = &label[i];
+	}
+	sample.label = labels;
 	sample.value = value;
 	sample.n_location_id = from->depth;
 	sample.location_id = location;

@@ -10,6 +10,7 @@
 
 #include "comment.h"
 #include "gzip.h"
+#include "pprof_label.h"
 #include "profile.pb-c.h"
 #include "table.h"
 
@@ -295,14 +296,39 @@ out:
 
 /* ---- Samples ---- */
 
+static int labels_read(
+	struct reader *reader, const Pprof__Sample *from, struct ap_pprof_labels *labels)
+{
+	*labels = (struct ap_pprof_labels){.labels = AP_LABELS_NONE};
+	for (size_t i = 0; i < from->n_label; i++) {
+		struct ap_pprof_label label = {
+			.key = string_get(reader, from->label[i]->key),
+			.text = string_get(reader, from->label[i]->str),
+			.number = from->label[i]->num,
+			.unit = string_get(reader, from->label[i]->num_unit),
+		};
+
+		if (!label.key || !label.text || !label.unit)
+			return -EBADMSG;
+		if (!*label.text)
+			label.text = NULL;
+		ap_pprof_label_take(labels, &label);
+	}
+	return ap_pprof_labels_finish(labels, reader->to);
+}
+
 static int sample_read(struct reader *reader, const Pprof__Sample *from)
 {
 	uint32_t *location = calloc(from->n_location_id + 1, sizeof(*location));
 	int64_t value[AP_VALUES] = {0};
+	struct ap_pprof_labels labels;
 	int added;
 
 	if (!location)
 		return -ENOMEM;
+	added = labels_read(reader, from, &labels);
+	if (added)
+		goto out;
 	if (from->n_value != reader->from->n_sample_type) {
 		added = reader_fail(reader, "a sample has %zu values for %zu types", from->n_value,
 			reader->from->n_sample_type);
@@ -322,7 +348,8 @@ static int sample_read(struct reader *reader, const Pprof__Sample *from)
 	for (int i = 0; i < AP_VALUES; i++)
 		if (reader->slot[i] >= 0)
 			value[i] = from->value[reader->slot[i]];
-	added = ap_profile_add_sample(reader->to, location, (uint32_t)from->n_location_id, value);
+	added = ap_profile_add_labeled(
+		reader->to, location, (uint32_t)from->n_location_id, &labels.labels, value);
 out:
 	free(location);
 	return added;

@@ -118,9 +118,16 @@ static uint32_t stacks_count(
 	const struct ap_profile *profile, const struct ap_format_options *options)
 {
 	uint32_t count = 0;
+	int64_t *sum;
 
-	for (uint32_t i = 0; i < profile->sample_count; i++)
-		count += !options->difference || profile->samples[i].value[options->value];
+	if (!options->difference)
+		return profile->stack_count;
+	sum = calloc(profile->sample_count + 1, sizeof(*sum));
+	for (uint32_t i = 0; sum && i < profile->sample_count; i++)
+		sum[profile->samples[i].first] += profile->samples[i].value[options->value];
+	for (uint32_t i = 0; sum && i < profile->sample_count; i++)
+		count += sum[i] != 0;
+	free(sum);
 	return count;
 }
 

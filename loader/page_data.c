@@ -174,6 +174,94 @@ static void self_put(FILE *out, const struct ap_call_tree *tree, int side)
 	fputc(']', out);
 }
 
+static int compare_parts(const void *a, const void *b)
+{
+	const struct ap_call_part *x = a, *y = b;
+
+	if (x->side != y->side)
+		return x->side - y->side;
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return x->label < y->label ? -1 : x->label > y->label;
+}
+
+/* Adds up those of one node and label, and leaves those of side 0. Returns how many there are. */
+static uint32_t parts_merge(struct ap_call_part *parts, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	qsort(parts, count, sizeof(*parts), compare_parts);
+	for (uint32_t i = 0; i < count && !parts[i].side; i++) {
+		struct ap_call_part *last = kept ? &parts[kept - 1] : NULL;
+
+		if (!last || compare_parts(last, &parts[i])) {
+			parts[kept++] = parts[i];
+			continue;
+		}
+		for (int v = 0; v < AP_VALUES; v++)
+			last->value[v] = ap_value_add(last->value[v], parts[i].value[v]);
+	}
+	return kept;
+}
+
+static int parts_put(FILE *out, const struct ap_call_tree *tree)
+{
+	size_t size = tree->part_count * sizeof(struct ap_call_part);
+	struct ap_call_part *parts = malloc(size + 1);
+	uint32_t *first = calloc(tree->node_count + 1, sizeof(*first)); /* of a node; plus one */
+	uint32_t node = 0, position = 0, last = 0, count, left;
+	const char *comma = "";
+
+	if (!parts || !first) {
+		free(parts);
+		free(first);
+		return -ENOMEM;
+	}
+	if (size)
+		memcpy(parts, tree->parts, size);
+	count = size ? parts_merge(parts, tree->part_count) : 0;
+	for (uint32_t i = count; i-- > 0;)
+		first[parts[i].node] = i + 1;
+	fputs("\"parts\":[", out);
+	do {
+		uint32_t i = first[node] ? first[node] - 1 : count;
+
+		for (; i < count && parts[i].node == node; i++) {
+			const int64_t *value = parts[i].value;
+
+			fprintf(out, "%s%u,%u,%lld,%lld,%lld,%lld", comma, position - last,
+				parts[i].label, (long long)value[0], (long long)value[1],
+				(long long)value[2], (long long)value[3]);
+			last = position;
+			comma = ",";
+		}
+		position++;
+		node = node_after(tree, node, &left);
+	} while (node);
+	fputs("],\n", out);
+	free(parts);
+	free(first);
+	return 0;
+}
+
+static void labels_put(FILE *out, const struct ap_call_tree *tree, const struct ap_profile *profile)
+{
+	fputs("\"labels\":[", out);
+	for (uint32_t i = 0; i < tree->label_count; i++) {
+		const struct ap_labels *labels = &tree->labels[i];
+
+		fprintf(out, "%s%d,%d,%d,%d", i ? "," : "", labels->size, labels->lifetime,
+			labels->age, labels->thread);
+	}
+	fputs("],\n\"threads\":[", out);
+	for (uint32_t i = 0; i < profile->thread_count; i++) {
+		fputs(i ? "," : "", out);
+		ap_json_string(out, profile->threads[i].name);
+		fprintf(out, ",%lld", (long long)profile->threads[i].tid);
+	}
+	fputs("],\n", out);
+}
+
 static void info_put(FILE *out, const struct ap_profile_info *info)
 {
 	const struct {
@@ -218,6 +306,10 @@ int ap_page_data_put(FILE *out, const struct ap_profile *profile, const struct a
 	err = functions_put(out, tree);
 	if (!err)
 		err = frames_put(out, tree, rank);
+	if (!err) {
+		labels_put(out, tree, profile);
+		err = parts_put(out, tree);
+	}
 	if (!err) {
 		nodes_put(out, tree, rank);
 		self_put(out, tree, 0);

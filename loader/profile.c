@@ -18,8 +18,8 @@ const char *const ap_value_names[AP_VALUES] = {
 
 struct ap_profile_index {
 	struct ap_intern strings;
-	struct ap_table mappings, functions, locations, samples;
-	uint32_t mapping_room, function_room, location_room, sample_room;
+	struct ap_table mappings, functions, locations, samples, stacks, threads;
+	uint32_t mapping_room, function_room, location_room, sample_room, thread_room;
 };
 
 struct ap_profile *ap_profile_new(void)
@@ -50,11 +50,13 @@ void ap_profile_free(struct ap_profile *profile)
 	for (uint32_t i = 0; i < profile->location_count; i++)
 		free(profile->locations[i].line);
 	for (uint32_t i = 0; i < profile->sample_count; i++)
-		free(profile->samples[i].location);
+		if (profile->samples[i].first == i)
+			free(profile->samples[i].location);
 	free(profile->mappings);
 	free(profile->functions);
 	free(profile->locations);
 	free(profile->samples);
+	free(profile->threads);
 	free(profile->info.command);
 	free(profile->info.comm);
 	free(profile->info.host);
@@ -64,6 +66,8 @@ void ap_profile_free(struct ap_profile *profile)
 	ap_table_clear(&profile->index->functions);
 	ap_table_clear(&profile->index->locations);
 	ap_table_clear(&profile->index->samples);
+	ap_table_clear(&profile->index->stacks);
+	ap_table_clear(&profile->index->threads);
 	free(profile->index);
 	free(profile);
 }
@@ -313,7 +317,35 @@ int64_t ap_value_add(int64_t a, int64_t b)
 	return sum;
 }
 
-static bool sample_equal(const void *array, uint32_t index, const void *key)
+static bool thread_equal(const void *array, uint32_t index, const void *key)
+{
+	const struct ap_profile_thread *a = (const struct ap_profile_thread *)array + index;
+	const struct ap_profile_thread *b = key;
+
+	return a->tid == b->tid && a->name == b->name;
+}
+
+int ap_profile_add_thread(struct ap_profile *profile, const char *name, int64_t tid)
+{
+	struct ap_profile_index *index = profile->index;
+	struct ap_profile_thread key = {.name = string_or_empty(profile, name), .tid = tid};
+	uint64_t hash = ap_hash_u64((uint64_t)tid, (uintptr_t)key.name);
+	int64_t found;
+
+	if (!key.name)
+		return -ENOMEM;
+	found = ap_table_find(&index->threads, hash, thread_equal, profile->threads, &key);
+	if (found >= 0)
+		return (int)found;
+	if (ap_array_grow((void **)&profile->threads, profile->thread_count, &index->thread_room,
+		    sizeof(key)) ||
+		ap_table_add(&index->threads, hash, profile->thread_count))
+		return -ENOMEM;
+	profile->threads[profile->thread_count] = key;
+	return (int)profile->thread_count++;
+}
+
+static bool stack_equal(const void *array, uint32_t index, const void *key)
 {
 	const struct ap_sample *a = (const struct ap_sample *)array + index, *b = key;
 
@@ -321,31 +353,62 @@ static bool sample_equal(const void *array, uint32_t index, const void *key)
 							     a->depth * sizeof(*a->location)) == 0);
 }
 
-int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
-	const int64_t value[AP_VALUES])
+static bool sample_equal(const void *array, uint32_t index, const void *key)
+{
+	const struct ap_sample *a = (const struct ap_sample *)array + index, *b = key;
+
+	return ap_labels_equal(&a->labels, &b->labels) && stack_equal(array, index, key);
+}
+
+/* Gives a new sample the locations of the first with its stack, or a copy, and adds it. */
+static int sample_create(struct ap_profile *profile, struct ap_sample *key, uint64_t stack_hash,
+	uint64_t sample_hash)
 {
 	struct ap_profile_index *index = profile->index;
-	struct ap_sample key = {.location = (uint32_t *)location, .depth = depth};
-	uint64_t hash = ap_hash(0, location, depth * sizeof(*location));
+	uint32_t new = profile->sample_count;
+	int64_t first = ap_table_find(
+		&index->stacks, stack_hash, stack_equal, profile->samples, key);
+
+	if (ap_array_grow((void **)&profile->samples, new, &index->sample_room, sizeof(*key)))
+		return -ENOMEM;
+	key->first = first < 0 ? new : (uint32_t)first;
+	if (first >= 0) {
+		key->location = profile->samples[first].location;
+	} else if (key->depth) {
+		uint32_t *copy = reallocarray(NULL, key->depth, sizeof(*copy));
+
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, key->location, key->depth * sizeof(*copy));
+		key->location = copy;
+	} else {
+		key->location = NULL;
+	}
+	/* From here on the array has it, found or not. */
+	profile->samples[new] = *key;
+	profile->sample_count++;
+	if (first < 0) {
+		if (ap_table_add(&index->stacks, stack_hash, new))
+			return -ENOMEM;
+		profile->stack_count++;
+	}
+	return ap_table_add(&index->samples, sample_hash, new);
+}
+
+int ap_profile_add_labeled(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
+	const struct ap_labels *labels, const int64_t value[AP_VALUES])
+{
+	struct ap_profile_index *index = profile->index;
+	struct ap_sample key = {
+		.location = (uint32_t *)location, .depth = depth, .labels = *labels};
+	uint64_t stack_hash = ap_hash(0, location, depth * sizeof(*location));
+	uint64_t hash = ap_labels_hash(stack_hash, labels);
 	int64_t found = ap_table_find(&index->samples, hash, sample_equal, profile->samples, &key);
 
 	if (found < 0) {
-		if (ap_array_grow((void **)&profile->samples, profile->sample_count,
-			    &index->sample_room, sizeof(key)))
+		found = profile->sample_count;
+		if (sample_create(profile, &key, stack_hash, hash))
 			return -ENOMEM;
-		key.location = NULL;
-		if (depth) {
-			key.location = reallocarray(NULL, depth, sizeof(*location));
-			if (!key.location)
-				return -ENOMEM;
-			memcpy(key.location, location, depth * sizeof(*location));
-		}
-		if (ap_table_add(&index->samples, hash, profile->sample_count)) {
-			free(key.location);
-			return -ENOMEM;
-		}
-		profile->samples[profile->sample_count] = key;
-		found = profile->sample_count++;
 	}
 	for (int i = 0; i < AP_VALUES; i++) {
 		int64_t *sum = &profile->samples[found].value[i];
@@ -354,6 +417,12 @@ int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, 
 		profile->total[i] = ap_value_add(profile->total[i], value[i]);
 	}
 	return (int)found;
+}
+
+int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
+	const int64_t value[AP_VALUES])
+{
+	return ap_profile_add_labeled(profile, location, depth, &AP_LABELS_NONE, value);
 }
 
 /* ---- A sample as it is shown ---- */

@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <stddef.h>
 
+#include "labels.h"
+
 #define AP_STRING_MAX 65536
 
 /* The four values of a sample, in the order in which pprof files from Go have them. */
@@ -69,9 +71,17 @@ struct ap_location {
 	uint32_t lines;	      /* 0: not symbolized; at least one afterwards */
 };
 
+struct ap_profile_thread {
+	const char *name; /* interned; "" unknown */
+	int64_t tid;	  /* 0 unknown */
+};
+
+/* Some of a stack's blocks: those that the labels are true of. */
 struct ap_sample {
-	uint32_t *location; /* indices, leaf first */
+	uint32_t *location; /* indices, leaf first; shared by the samples of one stack */
 	uint32_t depth;
+	uint32_t first; /* index of the first sample with this stack: equal for equal stacks */
+	struct ap_labels labels;
 	int64_t value[AP_VALUES];
 };
 
@@ -104,7 +114,9 @@ struct ap_profile {
 	struct ap_function *functions;
 	struct ap_location *locations;
 	struct ap_sample *samples;
-	uint32_t mapping_count, function_count, location_count, sample_count;
+	struct ap_profile_thread *threads;
+	uint32_t mapping_count, function_count, location_count, sample_count, thread_count;
+	uint32_t stack_count; /* different stacks among the samples */
 	uint32_t main_mapping;	  /* index of the program itself, for writers that put it first */
 	int64_t total[AP_VALUES]; /* sums over the samples; saturating */
 	struct ap_profile_index *index; /* private */
@@ -147,7 +159,13 @@ int ap_profile_reserved(struct ap_profile *profile, const char *name);
 
 bool ap_location_is_reserved(const struct ap_profile *profile, const struct ap_location *location);
 
-/* Adds the values to the sample with these locations (leaf first), creating it when new. */
+/* Find or add; the index. name NULL: unknown. */
+int ap_profile_add_thread(struct ap_profile *profile, const char *name, int64_t tid);
+
+/* Adds the values to the sample with these locations (leaf first) and labels, creating it when
+ * new; the second is for samples without labels. */
+int ap_profile_add_labeled(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
+	const struct ap_labels *labels, const int64_t value[AP_VALUES]);
 int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
 	const int64_t value[AP_VALUES]);
 

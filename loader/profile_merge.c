@@ -42,7 +42,7 @@ static bool identity_equal(const void *array, uint32_t index, const void *key)
 
 /* Which index of the profile each index of the other one has become. */
 struct renaming {
-	uint32_t *mapping, *function, *location;
+	uint32_t *mapping, *function, *location, *thread;
 };
 
 static int merge_mappings(
@@ -111,19 +111,22 @@ static int64_t multiply_saturating(int64_t a, int factor)
 }
 
 static int merge_sample(struct ap_profile *profile, const struct ap_sample *sample, int factor,
-	const uint32_t *renamed)
+	const struct renaming *renamed)
 {
 	uint32_t *location = reallocarray(NULL, sample->depth + 1, sizeof(*location));
+	struct ap_labels labels = sample->labels;
 	int64_t value[AP_VALUES];
 	int index;
 
 	if (!location)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < sample->depth; i++)
-		location[i] = renamed[sample->location[i]];
+		location[i] = renamed->location[sample->location[i]];
+	if (labels.thread >= 0)
+		labels.thread = (int32_t)renamed->thread[labels.thread];
 	for (int i = 0; i < AP_VALUES; i++)
 		value[i] = multiply_saturating(sample->value[i], factor);
-	index = ap_profile_add_sample(profile, location, sample->depth, value);
+	index = ap_profile_add_labeled(profile, location, sample->depth, &labels, value);
 	free(location);
 	return index;
 }
@@ -134,10 +137,11 @@ int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other,
 		.mapping = calloc(other->mapping_count + 1, sizeof(uint32_t)),
 		.function = calloc(other->function_count + 1, sizeof(uint32_t)),
 		.location = calloc(other->location_count + 1, sizeof(uint32_t)),
+		.thread = calloc(other->thread_count + 1, sizeof(uint32_t)),
 	};
 	int err = -ENOMEM;
 
-	if (!renamed.mapping || !renamed.function || !renamed.location)
+	if (!renamed.mapping || !renamed.function || !renamed.location || !renamed.thread)
 		goto out;
 	err = merge_mappings(profile, other, renamed.mapping);
 	for (uint32_t i = 0; i < other->function_count && err >= 0; i++) {
@@ -151,12 +155,18 @@ int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other,
 		err = merge_location(profile, other, &other->locations[i], &renamed);
 		renamed.location[i] = (uint32_t)err;
 	}
+	for (uint32_t i = 0; i < other->thread_count && err >= 0; i++) {
+		err = ap_profile_add_thread(
+			profile, other->threads[i].name, other->threads[i].tid);
+		renamed.thread[i] = (uint32_t)err;
+	}
 	for (uint32_t i = 0; i < other->sample_count && err >= 0; i++)
-		err = merge_sample(profile, &other->samples[i], factor, renamed.location);
+		err = merge_sample(profile, &other->samples[i], factor, &renamed);
 out:
 	free(renamed.mapping);
 	free(renamed.function);
 	free(renamed.location);
+	free(renamed.thread);
 	return err < 0 ? err : 0;
 }
 

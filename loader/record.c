@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <allocprof/unwind.h>
 
+#include "site_split.h"
 #include "symbolize.h"
 
 struct recording {
@@ -14,65 +16,70 @@ struct recording {
 	struct ap_symbolizer *symbolizer;
 	const struct ap_snapshot *snapshot;
 	const struct ap_mapping_table *table;
+	struct ap_site_ages *ages;
 	uint32_t process;
 	struct ap_record_faults *faults;
 };
 
-static int64_t objects_round(uint64_t fixed)
+/* The index of a site's thread in the profile, or -1. */
+static int thread_add(struct recording *recording, uint32_t thread)
 {
-	return (fixed >> AP_OBJECT_SHIFT) + (fixed >> (AP_OBJECT_SHIFT - 1) & 1);
+	const struct ap_snapshot *snapshot = recording->snapshot;
+	char name[sizeof(struct ap_thread) + 1] = "";
+
+	if (!thread)
+		return -1;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		if (snapshot->thread_ids[i] == thread)
+			memcpy(name, snapshot->threads[i].comm, sizeof(struct ap_thread));
+	return ap_profile_add_thread(recording->profile, name, thread);
 }
 
-/* Counters are unsigned and add up modulo 2^64; a hostile target can make more freed than
- * allocated, by a pointer allocated twice. */
-static void site_values(
-	struct recording *recording, const struct ap_site *site, int64_t value[AP_VALUES])
+/* A sample for each part of the site at this index, under its labels of size and thread. */
+static int parts_add(struct recording *recording, const uint32_t *location, uint32_t depth,
+	struct ap_labels labels, const struct ap_site *site, size_t index)
 {
-	int64_t live_objects =
-		objects_round(site->allocated.objects) - objects_round(site->freed.objects);
-	int64_t live_bytes = site->allocated.weight - site->freed.weight;
+	struct ap_site_part part[AP_SITE_PARTS];
+	bool is_negative;
+	unsigned int count =
+		ap_site_split(site, &recording->ages[index], part, &is_negative);
 
-	if (live_bytes < 0 || live_objects < 0) {
-		recording->faults->negative++;
-		live_bytes = live_objects = 0;
+	recording->faults->negative += is_negative;
+	for (unsigned int i = 0; i < count; i++) {
+		int added;
+
+		labels.lifetime = (int8_t)part[i].lifetime;
+		labels.age = (int8_t)part[i].age;
+		added = ap_profile_add_labeled(
+			recording->profile, location, depth, &labels, part[i].value);
+		if (added < 0)
+			return added;
 	}
-	value[AP_ALLOC_OBJECTS] = objects_round(site->allocated.objects);
-	value[AP_ALLOC_SPACE] = site->allocated.weight;
-	value[AP_INUSE_OBJECTS] = live_objects;
-	value[AP_INUSE_SPACE] = live_bytes;
+	return 0;
 }
 
-static int sample_add(struct recording *recording, const uint32_t *location, uint32_t depth,
-	const int64_t value[AP_VALUES])
+/* The location of a name in brackets, instead of a stack. */
+static int named_location(struct recording *recording, const char *name)
 {
-	int index = ap_profile_add_sample(recording->profile, location, depth, value);
-
-	return index < 0 ? index : 0;
-}
-
-/* Under one name in brackets instead of a stack. */
-static int named_add(struct recording *recording, const char *name, const int64_t value[AP_VALUES])
-{
-	uint32_t location;
-	char bracketed[64];
-	int index;
+	char bracketed[72];
 
 	snprintf(bracketed, sizeof(bracketed), "[%s]", name);
-	index = ap_profile_reserved(recording->profile, bracketed);
-	if (index < 0)
-		return index;
-	location = index;
-	return sample_add(recording, &location, 1, value);
+	return ap_profile_reserved(recording->profile, bracketed);
 }
 
-static int reserved_add(struct recording *recording, const char *name, const struct ap_site *site)
+static int reserved_add(
+	struct recording *recording, const char *name, const struct ap_site *site, size_t index)
 {
-	int64_t value[AP_VALUES];
+	uint32_t location;
+	int named;
 
 	if (!site->allocated.samples)
 		return 0;
-	site_values(recording, site, value);
-	return named_add(recording, name, value);
+	named = named_location(recording, name);
+	if (named < 0)
+		return named;
+	location = (uint32_t)named;
+	return parts_add(recording, &location, 1, AP_LABELS_NONE, site, index);
 }
 
 /* The mapping of an address that was in none when it was seen; NULL when two files have been there.
@@ -139,45 +146,60 @@ int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer
 	return (int)depth;
 }
 
-static int site_add(
-	struct recording *recording, const struct ap_site_key *key, const struct ap_site *site)
+static int site_add(struct recording *recording, size_t site)
 {
+	const struct ap_site_key *key = &recording->snapshot->site_keys[site];
+	const struct ap_site *counters = &recording->snapshot->sites[site];
 	const struct ap_stack *stack = ap_snapshot_stack(recording->snapshot, key->stack);
+	struct ap_labels labels = AP_LABELS_NONE;
 	uint32_t locations[AP_FRAMES + 1];
-	int64_t value[AP_VALUES];
 	int depth = -EINVAL;
 
-	if (stack && !key->zero && key->process == recording->process)
-		depth = ap_record_stack(recording->profile, recording->symbolizer, recording->table,
-			stack, locations);
+	if (stack && !key->zero && key->process == recording->process &&
+		key->size_class < AP_SIZE_CLASSES)
+		depth = ap_record_stack(recording->profile, recording->symbolizer,
+			recording->table, stack, locations);
 	if (depth == -EINVAL) {
 		recording->faults->sites++;
-		return reserved_add(recording, "damaged key", site);
+		return reserved_add(recording, "damaged key", counters, site);
 	}
 	if (depth < 0)
 		return depth;
-	site_values(recording, site, value);
-	return sample_add(recording, locations, (uint32_t)depth, value);
+	labels.size = (int8_t)key->size_class;
+	labels.thread = thread_add(recording, key->thread);
+	if (labels.thread < -1)
+		return labels.thread;
+	return parts_add(recording, locations, (uint32_t)depth, labels, counters, site);
+}
+
+/* Allocated under its own stack already; only what is live stands here. */
+static int live_full_add(struct recording *recording, const struct ap_counters *unfollowed)
+{
+	int named = named_location(recording, ap_loss_name(AP_LOSS_LIVE_FULL));
+	struct ap_site_part part[AP_SITE_PARTS];
+	struct ap_site site = {.allocated = *unfollowed};
+	uint32_t location = (uint32_t)named;
+	bool is_negative;
+
+	if (named < 0)
+		return named;
+	ap_site_split(&site, NULL, part, &is_negative);
+	part->value[AP_ALLOC_OBJECTS] = part->value[AP_ALLOC_SPACE] = 0;
+	named = ap_profile_add_sample(recording->profile, &location, 1, part->value);
+	return named < 0 ? named : 0;
 }
 
 static int losses_add(struct recording *recording)
 {
+	const struct ap_site *loss = recording->snapshot->losses;
 	int err = 0;
 
-	for (int i = 0; i < AP_LOSSES && !err; i++) {
-		struct ap_site loss = recording->snapshot->losses[i];
-
-		/* Allocated under its own stack already; only what is live stands here. */
-		if (i != AP_LOSS_LIVE_FULL) {
-			err = reserved_add(recording, ap_loss_name(i), &loss);
-		} else if (loss.allocated.samples) {
-			int64_t value[AP_VALUES] = {
-				[AP_INUSE_OBJECTS] = objects_round(loss.allocated.objects),
-				[AP_INUSE_SPACE] = loss.allocated.weight,
-			};
-
-			err = named_add(recording, ap_loss_name(i), value);
-		}
+	for (size_t i = 0; i < AP_LOSSES && !err; i++) {
+		if (i != AP_LOSS_LIVE_FULL)
+			err = reserved_add(recording, ap_loss_name(i), &loss[i],
+				recording->snapshot->site_count + i);
+		else if (loss[i].allocated.samples)
+			err = live_full_add(recording, &loss[i].allocated);
 	}
 	return err;
 }
@@ -190,23 +212,36 @@ static void counters_sum(struct ap_counters *sum, const struct ap_counters *more
 	sum->weight += more->weight;
 }
 
+static void lifetimes_sum(struct ap_lifetime *sum, const struct ap_site *site)
+{
+	for (int i = 0; i < AP_SITE_LIFETIMES; i++) {
+		sum->objects += site->lifetime[i].objects;
+		sum->weight += site->lifetime[i].weight;
+	}
+}
+
 /* The equations of abi.h. */
 static bool sums_differ(const struct ap_snapshot *snapshot)
 {
 	struct ap_counters allocated = {0}, freed = {0};
 	struct ap_counters freed_total = snapshot->totals.freed;
+	struct ap_lifetime lifetimes = {0};
 
 	for (size_t i = 0; i < snapshot->site_count; i++) {
 		counters_sum(&allocated, &snapshot->sites[i].allocated);
 		counters_sum(&freed, &snapshot->sites[i].freed);
+		lifetimes_sum(&lifetimes, &snapshot->sites[i]);
 	}
 	for (int i = 0; i < AP_LOSSES; i++) {
 		if (i != AP_LOSS_LIVE_FULL)
 			counters_sum(&allocated, &snapshot->losses[i].allocated);
 		counters_sum(&freed, &snapshot->losses[i].freed);
+		lifetimes_sum(&lifetimes, &snapshot->losses[i]);
 	}
 	counters_sum(&freed_total, &snapshot->losses[AP_LOSS_LIVE_FULL].allocated);
-	return memcmp(&allocated, &snapshot->totals.allocated, sizeof(allocated)) ||
+	return lifetimes.weight != snapshot->totals.freed.weight ||
+	       lifetimes.objects != snapshot->totals.freed.objects ||
+	       memcmp(&allocated, &snapshot->totals.allocated, sizeof(allocated)) ||
 	       memcmp(&freed, &freed_total, sizeof(freed));
 }
 
@@ -229,10 +264,11 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 		.symbolizer = ap_symbolizer_new(),
 		.snapshot = snapshot,
 		.table = table,
+		.ages = ap_site_ages_new(snapshot),
 		.process = pid,
 		.faults = faults,
 	};
-	int err = recording.symbolizer ? 0 : -ENOMEM;
+	int err = recording.symbolizer && recording.ages ? 0 : -ENOMEM;
 
 	if (!err)
 		ap_symbolizer_set_jit(recording.symbolizer, jit);
@@ -246,10 +282,11 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	memset(faults, 0, sizeof(*faults));
 	faults->sums_differ = sums_differ(snapshot);
 	for (size_t i = 0; i < snapshot->site_count && !err; i++)
-		err = site_add(&recording, &snapshot->site_keys[i], &snapshot->sites[i]);
+		err = site_add(&recording, i);
 	if (!err)
 		err = losses_add(&recording);
 	ap_symbolizer_free(recording.symbolizer);
+	free(recording.ages);
 	profile->info.samples = snapshot->totals.allocated.samples;
 	profile->info.frees = snapshot->totals.freed.samples;
 	profile->info.lost = stacks_lost(snapshot);

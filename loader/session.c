@@ -24,6 +24,9 @@
 #define LEAVE_TRIES    500
 #define LEAVE_PAUSE_NS (10 * 1000000L)
 
+/* Most stacks ask for sizes of one class or two, and some for many. */
+#define SITES_PER_STACK 4
+
 /* Of a stack that is not resident, at once. */
 #define TOUCH_PAGES 16
 
@@ -37,6 +40,7 @@ struct ap_session {
 	bool wants_mappings;
 	struct ap_attachment *attachments;
 	size_t attachment_count;
+	uint64_t begin_ns; /* of the first attach; CLOCK_MONOTONIC */
 };
 
 /* libbpf has one print function for the whole process. */
@@ -62,7 +66,10 @@ static int maps_size(struct allocprof_bpf *skeleton, const struct ap_session_opt
 	int err = bpf_map__set_max_entries(skeleton->maps.stacks, options->max_stacks);
 
 	if (!err)
-		err = bpf_map__set_max_entries(skeleton->maps.sites, options->max_stacks);
+		err = bpf_map__set_max_entries(
+			skeleton->maps.sites, SITES_PER_STACK * options->max_stacks);
+	if (!err && options->by_thread)
+		err = bpf_map__set_max_entries(skeleton->maps.threads, options->max_threads);
 	if (!err)
 		err = bpf_map__set_max_entries(skeleton->maps.live, options->max_live);
 	if (!err)
@@ -183,6 +190,10 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 	}
 	session->skeleton->rodata->process_id = pid;
 	session->skeleton->rodata->hash_mask = options->hash_mask;
+	session->skeleton->rodata->min_size = options->min_size;
+	session->skeleton->rodata->max_size = options->max_size;
+	session->skeleton->rodata->max_depth = options->max_depth;
+	session->skeleton->rodata->by_thread = options->by_thread;
 	session->skeleton->rodata->has_preempt_disable = session->kernel.has_preempt_disable;
 	programs_choose(session);
 	err = maps_size(session->skeleton, options);
@@ -205,6 +216,14 @@ out:
 const struct ap_preflight *ap_session_kernel(const struct ap_session *session)
 {
 	return &session->kernel;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static bool same_file(int left, int right)
@@ -247,6 +266,8 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
 	/* A link of uprobe_multi is the process's, whichever of its threads has exited. */
 	if (attachment->tid == tid || (attachment->tid && session->programs.multi))
 		return 0;
+	if (!session->begin_ns)
+		session->begin_ns = now_ns();
 	err = ap_attachment_open(&fresh, object, usdt, tid, &session->programs);
 	if (err) {
 		if (err == -ESRCH)
@@ -306,9 +327,13 @@ int ap_session_snapshot(const struct ap_session *session, struct ap_snapshot *re
 		.losses = bpf_map__fd(session->skeleton->maps.losses),
 		.sites = bpf_map__fd(session->skeleton->maps.sites),
 		.stacks = bpf_map__fd(session->skeleton->maps.stacks),
+		.live = bpf_map__fd(session->skeleton->maps.live),
+		.threads = bpf_map__fd(session->skeleton->maps.threads),
 	};
+	int err = ap_snapshot_read(ret, &maps);
 
-	return ap_snapshot_read(ret, &maps);
+	ret->begin_ns = session->begin_ns;
+	return err;
 }
 
 void ap_session_close(struct ap_session *session)

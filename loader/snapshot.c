@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <bpf/bpf.h>
 
@@ -144,11 +145,20 @@ static int map_read(int map, size_t key_size, size_t value_size, struct dump *du
 
 int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *maps)
 {
-	struct dump sites = {0}, stacks = {0};
+	struct dump sites = {0}, stacks = {0}, live = {0}, threads = {0};
+	struct timespec now;
 	uint32_t key = 0;
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ret->read_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	err = dump_map(maps->live, sizeof(*ret->live_keys), sizeof(*ret->live), &live);
+	if (err)
+		goto out;
+	err = dump_map(maps->threads, sizeof(*ret->thread_ids), sizeof(*ret->threads), &threads);
+	if (err)
+		goto out;
 	/* Sites before stacks: every site's stack is there already. */
 	err = map_read(maps->sites, sizeof(*ret->site_keys), sizeof(*ret->sites), &sites);
 	if (err)
@@ -172,12 +182,22 @@ int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *map
 	ret->stack_ids = (void *)stacks.keys;
 	ret->stacks = (void *)stacks.values;
 	ret->stack_count = stacks.count;
+	ret->live_keys = (void *)live.keys;
+	ret->live = (void *)live.values;
+	ret->live_count = live.count;
+	ret->thread_ids = (void *)threads.keys;
+	ret->threads = (void *)threads.values;
+	ret->thread_count = threads.count;
 	return 0;
 out:
 	free(sites.keys);
 	free(sites.values);
 	free(stacks.keys);
 	free(stacks.values);
+	free(live.keys);
+	free(live.values);
+	free(threads.keys);
+	free(threads.values);
 	return err;
 }
 
@@ -204,5 +224,9 @@ void ap_snapshot_clear(struct ap_snapshot *snapshot)
 	free(snapshot->sites);
 	free(snapshot->stack_ids);
 	free(snapshot->stacks);
+	free(snapshot->live_keys);
+	free(snapshot->live);
+	free(snapshot->thread_ids);
+	free(snapshot->threads);
 	memset(snapshot, 0, sizeof(*snapshot));
 }

@@ -21,14 +21,22 @@ struct ap_snapshot {
 	uint64_t *stack_ids;
 	struct ap_stack *stacks;
 	size_t stack_count;
+	/* The blocks that were live a little before the sites were read; in no order. */
+	struct ap_live_key *live_keys;
+	struct ap_live *live;
+	size_t live_count;
+	uint32_t *thread_ids;
+	struct ap_thread *threads; /* names, not necessarily ended by a NUL */
+	size_t thread_count;
+	uint64_t begin_ns, read_ns; /* CLOCK_MONOTONIC: of the first attach, and now */
 };
 
 /* The descriptors of the maps that a snapshot reads. */
 struct ap_snapshot_maps {
-	int totals, losses, sites, stacks;
+	int totals, losses, sites, stacks, live, threads;
 };
 
-/* 0 or a negative errno; *ret is empty then. */
+/* All but begin_ns. 0 or a negative errno; *ret is empty then. */
 int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *maps);
 
 /* NULL: no stack has this id. */

@@ -7,6 +7,9 @@
  *
  *   sum of allocated over sites and losses, without AP_LOSS_LIVE_FULL  =  totals.allocated
  *   sum of freed over sites and losses  =  totals.freed + losses[AP_LOSS_LIVE_FULL].allocated
+ *   sum of lifetimes over sites and losses  =  totals.freed
+ *
+ * A site is a stack, a class of sizes, and, when they are told apart, a thread.
  *
  * A stack id below AP_STACK_FIRST is no stack but a reserved site, an enum ap_loss.
  */
@@ -57,15 +60,43 @@ struct ap_counters {
 	__u64 weight;  /* estimated bytes: what the samples stand for */
 };
 
+/* What was freed after about as long: a part of ap_site.freed. */
+struct ap_lifetime {
+	__u64 objects;
+	__u64 weight;
+};
+
+/* Shorter than this, then by decades, and as long as 10^6 times this or longer. */
+#define AP_LIFETIME_SHORTEST_NS 1000000ULL
+#define AP_SITE_LIFETIMES	8
+
 struct ap_site {
 	struct ap_counters allocated;
 	struct ap_counters freed;
+	struct ap_lifetime lifetime[AP_SITE_LIFETIMES];
 };
+
+/* ap_counters.objects of one sample, rounded to the nearest. A block of 0 bytes has weight 0 and
+ * counts as one object. */
+static inline __attribute__((always_inline)) __u64 ap_objects_of(__u64 size, __u64 weight)
+{
+	if (!size)
+		return 1ULL << AP_OBJECT_SHIFT;
+	return ((weight / size) << AP_OBJECT_SHIFT) +
+	       (((weight % size) << AP_OBJECT_SHIFT) + size / 2) / size;
+}
 
 struct ap_site_key {
 	__u64 stack;
 	__u32 process;
+	__u32 thread;	  /* the kernel's number of it; 0: threads are not told apart */
+	__u32 size_class; /* the requested size is from 2^this to below 2^(this + 1); 0 is in 0 */
 	__u32 zero;
+};
+
+/* A thread's name when it was last seen. */
+struct ap_thread {
+	char comm[16];
 };
 
 struct ap_stack {
@@ -81,10 +112,12 @@ struct ap_live_key {
 };
 
 struct ap_live {
-	__u64 stack; /* of the site that was charged */
+	__u64 stack; /* of the site that was charged; its class is that of the size */
 	__u64 size;
 	__u64 weight;
 	__u64 born_ns; /* CLOCK_MONOTONIC */
+	__u32 thread;  /* as in the site's key */
+	__u32 zero;
 };
 
 struct ap_totals {
@@ -95,15 +128,18 @@ struct ap_totals {
 	__u64 stacks;	     /* different stacks */
 	__u64 entered, left; /* by the programs; equal when none is running */
 	__u64 ends[8];	     /* samples by enum ap_end */
+	/* Left out for their size before anything else was counted. Their frees are unknown ones. */
+	struct ap_counters filtered;
 };
 
 _Static_assert(sizeof(struct ap_counters) == 32, "shared with BPF");
-_Static_assert(sizeof(struct ap_site) == 64, "shared with BPF");
-_Static_assert(sizeof(struct ap_site_key) == 16, "no padding: it is a hash key");
+_Static_assert(sizeof(struct ap_site) == 192, "shared with BPF");
+_Static_assert(sizeof(struct ap_site_key) == 24, "no padding: it is a hash key");
+_Static_assert(sizeof(struct ap_thread) == 16, "shared with BPF");
 _Static_assert(sizeof(struct ap_live_key) == 16, "no padding: it is a hash key");
-_Static_assert(sizeof(struct ap_live) == 32, "shared with BPF");
+_Static_assert(sizeof(struct ap_live) == 40, "shared with BPF");
 _Static_assert(sizeof(struct ap_stack) == 1024, "a stack is 1 KiB of kernel memory");
-_Static_assert(sizeof(struct ap_totals) == 168, "shared with BPF");
+_Static_assert(sizeof(struct ap_totals) == 200, "shared with BPF");
 _Static_assert(AP_LOSSES <= AP_STACK_FIRST, "reserved sites stand below the stacks");
 _Static_assert(AP_ENDS <= 8, "totals.ends has room for every reason");
 

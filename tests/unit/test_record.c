@@ -53,7 +53,7 @@ static void site_add(struct fixture *fixture, uint64_t id, struct ap_counters al
 	snapshot->stacks = fixture->stacks;
 	snapshot->stack_count = snapshot->site_count;
 	fixture->keys[i] = (struct ap_site_key){.stack = id, .process = PID};
-	fixture->sites[i] = (struct ap_site){allocated, freed};
+	fixture->sites[i] = (struct ap_site){allocated, freed, {{freed.objects, freed.weight}}};
 	fixture->stack_ids[i] = id;
 	fixture->stacks[i] =
 		(struct ap_stack){.depth = 2, .frame = {0x1000 * id, 0x1000 * id + 16}};
@@ -96,7 +96,9 @@ static void test_sums(void **state)
 	profile = record(&fixture, &faults);
 	assert_false(faults.sums_differ);
 	assert_int_equal(faults.sites + faults.negative, 0);
-	assert_int_equal(profile->sample_count, 2);
+	/* The first site's are freed or live, all of the second's are freed. */
+	assert_int_equal(profile->stack_count, 2);
+	assert_int_equal(profile->sample_count, 3);
 	assert_int_equal(profile->total[AP_ALLOC_SPACE], 7000 + 25225);
 	assert_int_equal(profile->total[AP_ALLOC_OBJECTS], 70 + 25);
 	assert_int_equal(profile->total[AP_INUSE_SPACE], 4900);
@@ -118,6 +120,7 @@ static void test_losses(void **state)
 
 	/* Two of the ten could not be followed: freed at their site, but not in the totals. */
 	site_add(&fixture, 64, counters(10, 100, 700), counters(2, 100, 700));
+	fixture.sites[0].lifetime[0] = (struct ap_lifetime){0};
 	snapshot->totals.freed = (struct ap_counters){0};
 	snapshot->losses[AP_LOSS_LIVE_FULL].allocated = unfollowed;
 	snapshot->losses[AP_LOSS_STACKS].allocated = lost;

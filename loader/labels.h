@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of a stack's blocks beside where they were allocated: how large they were, how long
+ * they lived, or, of live ones, how old they are, and which thread asked for them. A stack has one
+ * sample for each combination that occurs, and their sum is the stack's.
+ *
+ * In pprof files they are labels, which other tools read as well (`go tool pprof -tags`,
+ * -tagfocus): "bytes" in bytes, "lifetime" in nanoseconds and "age" in percent, each the lower end
+ * of its range; "thread" the name, and "tid".
+ */
+#ifndef ALLOCPROF_LABELS_H
+#define ALLOCPROF_LABELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AP_SIZE_CLASSES 64 /* class c: from 2^c to below 2^(c+1) bytes requested; 0 is in class 0 */
+#define AP_LIFETIMES	8  /* 0: below 1 ms; then decades; the last: from 1000 s on */
+#define AP_AGES		10 /* of live blocks at the end, by tenths of the recording's length */
+
+struct ap_labels {
+	int32_t thread;	 /* index into the profile's threads; -1 in each: not known */
+	int8_t size;	 /* class of the size */
+	int8_t lifetime; /* class of the lifetime: of blocks that were freed alone */
+	int8_t age;	 /* class of the age: of live blocks alone */
+};
+
+#define AP_LABELS_NONE                                           \
+	((struct ap_labels){                                     \
+		.thread = -1, .size = -1, .lifetime = -1, .age = -1 \
+	})
+
+bool ap_labels_equal(const struct ap_labels *a, const struct ap_labels *b);
+uint64_t ap_labels_hash(uint64_t seed, const struct ap_labels *labels);
+
+/* The lower ends of classes, and the class of a number. */
+int64_t ap_size_class_floor(int size_class); /* bytes */
+int64_t ap_lifetime_floor(int lifetime);     /* ns */
+int ap_size_class(uint64_t bytes);
+int ap_lifetime_class(uint64_t ns);
+int ap_age_class(uint64_t age_ns, uint64_t duration_ns);
+
+/* "64 B", "10 ms-100 ms", "from 1000 s": a class for people. Returns out. */
+#define AP_CLASS_TEXT 32
+char *ap_size_class_text(char out[AP_CLASS_TEXT], int size_class);
+char *ap_lifetime_text(char out[AP_CLASS_TEXT], int lifetime);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The labels of a sample as pprof files have them: see labels.h for what they mean. */
+#ifndef ALLOCPROF_PPROF_LABEL_H
+#define ALLOCPROF_PPROF_LABEL_H
+
+#include "profile.h"
+
+/* Either a text, or, when that is NULL, a number with its unit. */
+struct ap_pprof_label {
+	const char *key;
+	const char *text;
+	int64_t number;
+	const char *unit; /* "" none */
+};
+
+#define AP_PPROF_LABELS 5
+
+/* What is to be written of a sample; how many. The texts are the profile's. */
+unsigned int ap_pprof_labels_put(const struct ap_profile *profile, const struct ap_labels *labels,
+	struct ap_pprof_label out[AP_PPROF_LABELS]);
+
+/* What has been read of a sample: start with {.labels = AP_LABELS_NONE}. */
+struct ap_pprof_labels {
+	struct ap_labels labels;
+	const char *thread; /* NULL: not said */
+	int64_t tid;
+};
+
+/*
+ * Takes one in. Of other writers' files the size of the blocks ("bytes", as Go and jemalloc have
+ * it) and the name of the thread are known; the rest is ignored.
+ */
+void ap_pprof_label_take(struct ap_pprof_labels *labels, const struct ap_pprof_label *label);
+
+/* After the last one: adds the thread to the profile. 0 or -ENOMEM. */
+int ap_pprof_labels_finish(struct ap_pprof_labels *labels, struct ap_profile *profile);
+
+#endif

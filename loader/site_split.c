@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "site_split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+/* ---- Ages ---- */
+
+static uint64_t key_hash(const struct ap_site_key *key)
+{
+	return ap_hash(0, key, sizeof(*key));
+}
+
+static bool key_equal(const void *array, uint32_t index, const void *key)
+{
+	return !memcmp((const struct ap_site_key *)array + index, key, sizeof(struct ap_site_key));
+}
+
+/* The index in the result of ap_site_ages_new(), or -1. */
+static int64_t live_site(const struct ap_snapshot *snapshot, const struct ap_table *table,
+	const struct ap_live_key *key, const struct ap_live *live)
+{
+	struct ap_site_key site = {
+		.stack = live->stack,
+		.process = key->process,
+		.thread = live->thread,
+		.size_class = (uint32_t)ap_size_class(live->size),
+	};
+
+	if (live->stack < AP_LOSSES)
+		return (int64_t)(snapshot->site_count + live->stack);
+	return ap_table_find(table, key_hash(&site), key_equal, snapshot->site_keys, &site);
+}
+
+struct ap_site_ages *ap_site_ages_new(const struct ap_snapshot *snapshot)
+{
+	struct ap_site_ages *ages = calloc(snapshot->site_count + AP_LOSSES, sizeof(*ages));
+	uint64_t duration = snapshot->read_ns - snapshot->begin_ns;
+	struct ap_table table = {0};
+
+	for (size_t i = 0; ages && i < snapshot->site_count; i++) {
+		if (ap_table_add(&table, key_hash(&snapshot->site_keys[i]), (uint32_t)i)) {
+			free(ages);
+			ages = NULL;
+		}
+	}
+	for (size_t i = 0; ages && i < snapshot->live_count; i++) {
+		const struct ap_live *live = &snapshot->live[i];
+		int64_t site = live_site(snapshot, &table, &snapshot->live_keys[i], live);
+		uint64_t age = snapshot->read_ns - live->born_ns;
+		struct ap_lifetime *sum;
+
+		if (site < 0)
+			continue;
+		/* Born after the reading began. */
+		if (live->born_ns > snapshot->read_ns)
+			age = 0;
+		sum = &ages[site].age[ap_age_class(age, duration)];
+		sum->objects += ap_objects_of(live->size, live->weight);
+		sum->weight += live->weight;
+	}
+	ap_table_clear(&table);
+	return ages;
+}
+
+/* ---- Parts ---- */
+
+static int64_t objects_round(uint64_t fixed)
+{
+	return (int64_t)((fixed >> AP_OBJECT_SHIFT) + (fixed >> (AP_OBJECT_SHIFT - 1) & 1));
+}
+
+/* What is to be shared out, and how much of it has been. */
+struct share {
+	int64_t objects, bytes; /* that are left */
+	uint64_t fixed;		/* objects, as the parts have them, so far */
+	int64_t given;		/* of them, rounded */
+};
+
+/* Takes what a part has, as far as there is some left. Whether that is anything. */
+static bool share_take(struct share *share, const struct ap_lifetime *want, int64_t *objects,
+	int64_t *bytes)
+{
+	share->fixed += want->objects;
+	*objects = objects_round(share->fixed) - share->given;
+	if (*objects < 0 || *objects > share->objects)
+		*objects = share->objects;
+	*bytes = want->weight > (uint64_t)share->bytes ? share->bytes : (int64_t)want->weight;
+	share->given += *objects;
+	share->objects -= *objects;
+	share->bytes -= *bytes;
+	return *objects || *bytes;
+}
+
+static struct ap_site_part *part_add(struct ap_site_part *part, unsigned int *count, int64_t objects,
+	int64_t bytes, bool is_live)
+{
+	part += (*count)++;
+	*part = (struct ap_site_part){
+		.lifetime = -1,
+		.age = -1,
+		.value = {objects, bytes, is_live ? objects : 0, is_live ? bytes : 0},
+	};
+	return part;
+}
+
+/* What no class has. Objects that are left alone are a matter of rounding: the last class's. */
+static void rest_add(struct ap_site_part *part, unsigned int first, unsigned int *count,
+	const struct share *share, bool is_live)
+{
+	if (!share->bytes && *count > first) {
+		part[*count - 1].value[AP_ALLOC_OBJECTS] += share->objects;
+		if (is_live)
+			part[*count - 1].value[AP_INUSE_OBJECTS] += share->objects;
+	} else if (share->bytes || share->objects) {
+		part_add(part, count, share->objects, share->bytes, is_live);
+	}
+}
+
+unsigned int ap_site_split(const struct ap_site *site, const struct ap_site_ages *ages,
+	struct ap_site_part part[AP_SITE_PARTS], bool *is_negative)
+{
+	int64_t allocated_objects = objects_round(site->allocated.objects);
+	struct share freed = {objects_round(site->freed.objects), (int64_t)site->freed.weight, 0, 0};
+	struct share live = {allocated_objects - freed.objects,
+		(int64_t)(site->allocated.weight - site->freed.weight), 0, 0};
+	unsigned int count = 0, first;
+	int64_t objects, bytes;
+
+	*is_negative = live.bytes < 0 || live.objects < 0 || freed.bytes < 0;
+	if (*is_negative) {
+		part_add(part, &count, allocated_objects, (int64_t)site->allocated.weight, false);
+		return count;
+	}
+	for (int i = 0; i < AP_LIFETIMES; i++)
+		if (share_take(&freed, &site->lifetime[i], &objects, &bytes))
+			part_add(part, &count, objects, bytes, false)->lifetime = i;
+	rest_add(part, 0, &count, &freed, false);
+	first = count;
+	/* The oldest first: what has gone since the blocks were read was young, most of it. */
+	for (int i = AP_AGES; ages && i-- > 0;)
+		if (share_take(&live, &ages->age[i], &objects, &bytes))
+			part_add(part, &count, objects, bytes, true)->age = i;
+	rest_add(part, first, &count, &live, true);
+	return count;
+}
