@@ -80,6 +80,7 @@ struct output_options {
 	const struct ap_format *named; /* --format, for what the extension does not say */
 	bool shown;		       /* --show or --by was given */
 	bool allocated, objects;       /* --show, --by */
+	bool redact;		       /* applied to each profile before anything is made of it */
 	bool quiet;
 	struct command_output *output;
 	size_t count;
@@ -92,6 +93,7 @@ struct output_options {
 		{"show", required_argument, NULL, OPTION_SHOW},                             \
 		{"by", required_argument, NULL, OPTION_BY},                                 \
 		{"show-allocator", no_argument, NULL, OPTION_SHOW_ALLOCATOR},               \
+		{"redact", no_argument, NULL, OPTION_REDACT},                               \
 	{                                                                                   \
 		"quiet", no_argument, NULL, 'q'                                             \
 	}
@@ -99,6 +101,7 @@ enum {
 	OPTION_SHOW = 256,
 	OPTION_BY,
 	OPTION_SHOW_ALLOCATOR,
+	OPTION_REDACT,
 	OPTION_NAME,
 	OPTION_OWN,		/* first of a command */
 	OPTION_RECORDING = 512, /* first of all that record */

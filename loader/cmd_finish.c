@@ -11,6 +11,7 @@
 
 #include "profile.h"
 #include "record.h"
+#include "redact.h"
 #include "units.h"
 
 #define SECOND_NS 1000000000ULL
@@ -130,6 +131,8 @@ static int profile_make(struct recording *recording, const struct ap_snapshot *s
 	if (!err)
 		err = ap_record(profile, snapshot, &recording->target.table, &recording->jit,
 			recording->target.pid, faults);
+	if (!err && recording->options->out.redact)
+		err = ap_profile_redact(profile);
 	if (err) {
 		ap_profile_free(profile);
 		return err;

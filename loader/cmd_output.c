@@ -16,6 +16,7 @@ const char output_options_help[] =
 	"      --show live|allocated   what single-valued outputs hold (live)\n"
 	"      --by bytes|objects      and in which unit (bytes)\n"
 	"      --show-allocator     keep malloc, operator new, ... in the stacks\n"
+	"      --redact             leave out folders, arguments and the host's name\n"
 	"  -q, --quiet              print errors and warnings only\n"
 	"  -h, --help               this text\n";
 
@@ -95,6 +96,9 @@ int output_option_take(
 		return choice_take("--by", text, "bytes", "objects", &options->objects, error);
 	case OPTION_SHOW_ALLOCATOR:
 		options->format.show_allocator = true;
+		return 0;
+	case OPTION_REDACT:
+		options->redact = true;
 		return 0;
 	case 'q':
 		options->quiet = true;

@@ -8,6 +8,7 @@
 
 #include "printable.h"
 #include "profile.h"
+#include "redact.h"
 #include "units.h"
 
 static const char table_help[] = "  -n, --top N              rows of the table; 0: all (30)\n";
@@ -104,7 +105,8 @@ static int options_parse(struct view_options *options, int argc, char **argv,
 	return output_options_finish(&options->out, error);
 }
 
-static int profile_load(const char *path, struct ap_profile **ret, struct ap_error *error)
+static int profile_load(const char *path, const struct view_options *options,
+	struct ap_profile **ret, struct ap_error *error)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	FILE *in = is_stdin ? stdin : fopen(path, "re");
@@ -122,6 +124,10 @@ static int profile_load(const char *path, struct ap_profile **ret, struct ap_err
 	err = ap_format_pprof_read(in, ret, reason, sizeof(reason));
 	if (!is_stdin)
 		fclose(in);
+	if (!err && options->out.redact) {
+		err = ap_profile_redact(*ret);
+		snprintf(reason, sizeof(reason), "%s", strerror(-err));
+	}
 	if (!err)
 		return 0;
 	ap_error_what(error, AP_EXIT_FAILURE, "cannot read %s", shown);
@@ -196,7 +202,7 @@ int cmd_report(int argc, char **argv)
 		return finish(&options, 0, &error);
 	}
 	if (!err)
-		err = profile_load(argv[optind], &profile, &error);
+		err = profile_load(argv[optind], &options, &profile, &error);
 	if (!err)
 		err = value_choose(&options, profile, &error);
 	if (!err)
@@ -287,9 +293,9 @@ int cmd_diff(int argc, char **argv)
 		return finish(&options, 0, &error);
 	}
 	if (!err)
-		err = profile_load(argv[optind], &base, &error);
+		err = profile_load(argv[optind], &options, &base, &error);
 	if (!err)
-		err = profile_load(argv[optind + 1], &profile, &error);
+		err = profile_load(argv[optind + 1], &options, &profile, &error);
 	if (!err)
 		err = types_compare(base, profile, &error);
 	if (!err)

@@ -31,7 +31,7 @@ function update(push = false) {
 function treeOptions() {
 	return {
 		only: state.only, without: state.without, folded: state.folded,
-		byLine: state.lines, collapse: state.collapse, allocator: state.allocator,
+		byLine: state.lines, collapse: state.collapse, allocator: state.allocator, group: "",
 	};
 }
 
@@ -57,11 +57,12 @@ let functionTree; // as `tree`, but from the roots down whatever is drawn: the t
 
 function render(first) {
 	applyTheme();
-	const wanted = JSON.stringify([treeOptions(), state.reverse]);
+	const wanted = JSON.stringify([treeOptions(), state.reverse, state.group]);
 	const layoutWanted = JSON.stringify([wanted, state.value, state.swap]);
 	if (treeKey !== wanted) {
 		functionTree = buildTree(profile, treeOptions());
-		tree = state.reverse ? buildTree(profile, { ...treeOptions(), bottomUp: true }) : functionTree;
+		tree = state.reverse || state.group !== "" ?
+			buildTree(profile, { ...treeOptions(), bottomUp: state.reverse, group: state.group }) : functionTree;
 		treeKey = wanted;
 	}
 	view.flip = state.flip;
@@ -175,30 +176,8 @@ function renderLegend() {
 	}));
 }
 
-/* What the older profile had in stacks of which nothing is left has no width: said here. */
-function goneButton() {
-	const gone = (n) => !tree.total[4 * n + state.value] && tree.baseTotal[4 * n + state.value] > 0;
-	let sum = 0;
-	for (let n = 1; n < tree.count; n++)
-		sum += gone(n) && !gone(tree.parent[n]) ? tree.baseTotal[4 * n + state.value] : 0;
-	if (sum === 0 || state.swap)
-		return [];
-	const button = make("button", { textContent: `gone: ${formatValue(sum, state.value)}`, title: "In stacks that the newer profile does not have. Click for the widths of the older one." });
-	button.addEventListener("click", () => toggleState("swap"));
-	return [button];
-}
-
-function changeScale() {
-	const canvas = make("canvas", { width: 82, height: 10 });
-	const context = canvas.getContext("2d");
-	for (let x = 0; x < 82; x++) {
-		context.fillStyle = palette.changeColour((x - 41) / 41);
-		context.fillRect(x, 0, 1, 10);
-	}
-	return canvas;
-}
-
 function renderControls() {
+	$("group").value = state.group;
 	for (const button of $("toggles").children)
 		button.setAttribute("aria-pressed", state[button.dataset.toggle]);
 	for (const button of $("views").children) {
@@ -305,15 +284,21 @@ function cycle(list, now) {
 	return list[(list.indexOf(now) + 1) % list.length];
 }
 
-function download(name, text) {
-	const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name });
+function download(extension, type, content) {
+	const name = (profile.info.comm || "profile").replace(/[^\w.-]+/g, "_") + extension;
+	const link = make("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 function saveFolded() {
-	const name = (profile.info.comm || "profile").replace(/[^\w.-]+/g, "_");
-	download(`${name}-${valueTypes[state.value].slug}.folded`, foldedStacks(functionTree, state.value));
+	download(`-${valueTypes[state.value].slug}.folded`, "text/plain", foldedStacks(functionTree, state.value));
+}
+
+/* The recording itself, with all values and whatever the picture is filtered by. */
+function savePprof() {
+	const bytes = Uint8Array.from(atob($("pprof").textContent), (c) => c.charCodeAt(0));
+	download(".pb.gz", "application/gzip", bytes);
 }
 
 async function copy(text) {
@@ -326,11 +311,33 @@ async function copy(text) {
 		document.execCommand("copy");
 		area.remove();
 	}
-	$("spoken").textContent = "copied";
+	notify("copied");
 }
 
-function stackText(node) {
-	return tree.path(node).map((n) => profile.functions[tree.function[n]].name).join(";");
+function copyStack(node) {
+	const nodes = tree.path(node).filter((n) => !profile.functions[tree.function[n]].group);
+	const names = nodes.map((n) => foldedName(profile.functions[tree.function[n]]));
+	if (state.reverse)
+		names.reverse();
+	copy(`${names.join(";")} ${layout.width[node]}`);
+}
+
+/* Says something for a moment. */
+function notify(text) {
+	$("spoken").textContent = $("notice").textContent = text;
+	$("notice").hidden = false;
+	clearTimeout(notify.timer);
+	notify.timer = setTimeout(() => ($("notice").hidden = true), 1500);
+}
+
+function groupsThere() {
+	return GROUPS.filter((group) => group.id === "" || profile.groups[group.id]);
+}
+
+function setGroup(id) {
+	state.group = id;
+	state.zoom = [];
+	update();
 }
 
 /* --- setting up */
@@ -343,6 +350,9 @@ function buildControls() {
 		button.addEventListener("click", () => toggleState(toggle.id));
 		$("toggles").append(button);
 	}
+	for (const group of groupsThere())
+		$("group").append(make("option", { value: group.id, textContent: group.label }));
+	$("group").addEventListener("change", () => setGroup($("group").value));
 	for (const [id, label] of [["graph", "Picture"], ["table", "Functions"], ["both", "Both"]]) {
 		const button = make("button", { role: "radio", textContent: label, "data-view": id, title: "Picture, functions, or both (t)" });
 		button.addEventListener("click", () => {
@@ -374,7 +384,8 @@ function buildControls() {
 		const open = $("toggles").classList.toggle("open");
 		$("options-button").setAttribute("aria-expanded", open);
 	});
-	$("help").addEventListener("click", (event) => event.target === $("help") && $("help").close());
+	for (const dialog of [$("help"), $("gone")])
+		dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 }
 
 function toggleState(id) {

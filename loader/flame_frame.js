@@ -59,20 +59,6 @@ function frameDetails(node) {
 	return out;
 }
 
-function changeText(node) {
-	const then = tree.baseTotal[4 * node + state.value];
-	const now = tree.total[4 * node + state.value];
-	if (then === 0)
-		return "new";
-	if (now === 0)
-		return "gone";
-	if (now === then)
-		return "=";
-	const change = (100 * (now - then)) / then;
-	const size = Math.abs(change) < 9.95 ? Math.abs(change).toFixed(1) : Math.round(Math.abs(change)).toLocaleString("en-US");
-	return (change > 0 ? "+" : "\u2212") + size + "%";
-}
-
 function labelOf(node) {
 	if (node === 0)
 		return `All stacks, ${formatValue(layout.total, state.value)}`;
@@ -136,7 +122,7 @@ function closeCards() {
 
 function menu(card, entries, x, y) {
 	for (const [label, key, run] of entries) {
-		const button = make("button", { role: "menuitem" }, label, make("kbd", { textContent: key }));
+		const button = make("button", { role: "menuitem", disabled: !run }, label, make("kbd", { textContent: key }));
 		button.addEventListener("click", () => {
 			closeCards();
 			$("canvas").focus({ preventScroll: true });
@@ -155,25 +141,28 @@ function openActions(node, x, y) {
 	view.redraw();
 	$("actions").replaceChildren(make("div", { className: "summary" }, ...frameDetails(node)));
 	const entries = [["Zoom to this frame", "Enter", () => zoomTo(node)]];
-	if (func >= 0)
+	if (func >= 0 && !profile.functions[func].group)
 		entries.push(
 			["Callers and callees", "s", () => showFunction(func)],
 			["Focus: only stacks with this function", "f", () => addFilter("only", func)],
 			["Hide: remove stacks with this function", "h", () => addFilter("without", func)],
 			["Fold: give it to its callers", "k", () => addFilter("folded", func)],
-			["Search for this function", "", () => setSearch("is:" + profile.functions[func].name, false)],
-			["Copy the stack", "", () => copy(stackText(node))]);
+			["Search for this function", "", () => setSearch("is:" + profile.functions[func].name, false)]);
+	if (node > 0)
+		entries.push(["Copy as a folded stack", "y", () => copyStack(node)]);
 	menu($("actions"), entries, x, y);
 }
 
 function openShare() {
 	closeCards();
 	const box = $("menu-button").getBoundingClientRect();
+	const hasPprof = $("pprof").textContent !== "";
 	$("share").replaceChildren();
 	$("menu-button").setAttribute("aria-expanded", true);
 	menu($("share"), [
 		["Copy a link to this view", "", () => copy(location.href)],
-		["Save folded stacks", "", saveFolded],
+		["Save folded stacks (.folded)", "", saveFolded],
+		hasPprof ? ["Save the profile (.pb.gz)", "", savePprof] : ["Save the profile (.pb.gz)", "too large for a page", null],
 		["Print", "", () => window.print()],
 	], box.left, box.bottom + 4);
 }

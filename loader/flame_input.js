@@ -58,6 +58,10 @@ function buildPointer() {
 			openActions(node, event.clientX, event.clientY);
 			return;
 		}
+		if (event.altKey) {
+			copyStack(node);
+			return;
+		}
 		view.selected = -1;
 		zoomTo(node);
 	});
@@ -135,8 +139,10 @@ function escape() {
 	}
 }
 
+/* -1: none is selected, or what is selected is a group of stacks. */
 function selectedFunction() {
-	return view.selected > 0 ? tree.function[view.selected] : -1;
+	const func = view.selected > 0 ? tree.function[view.selected] : -1;
+	return func >= 0 && !profile.functions[func].group ? func : -1;
 }
 
 const COMMANDS = {
@@ -154,6 +160,8 @@ const COMMANDS = {
 	h: () => addFilter("without", selectedFunction()),
 	k: () => addFilter("folded", selectedFunction()),
 	u: undoFilter,
+	y: () => view.selected > 0 && copyStack(view.selected),
+	g: () => setGroup(cycle(groupsThere().map((group) => group.id), state.group)),
 	s: () => selectedFunction() >= 0 && showFunction(selectedFunction()),
 	t: () => {
 		state.view = cycle(["graph", "table", "both"], state.view);
@@ -167,7 +175,7 @@ const COMMANDS = {
 };
 
 function onKey(event) {
-	if ($("help").open || event.altKey || event.metaKey)
+	if ($("help").open || $("gone").open || event.altKey || event.metaKey)
 		return;
 	const key = event.key;
 	if (event.ctrlKey) {
@@ -187,6 +195,8 @@ function onKey(event) {
 			return;
 		}
 	}
+	if (target === $("group"))
+		return;
 	if (target === $("search-text")) {
 		if (key === "Escape") {
 			setSearch("", state.regex);

@@ -124,18 +124,7 @@ function decodeProfile(json) {
 		});
 	}
 
-	const frames = { count: json.frames.length / 3 };
-	frames.function = new Int32Array(frames.count);
-	frames.line = new Int32Array(frames.count);
-	frames.flags = new Uint8Array(frames.count);
-	for (let i = 0; i < frames.count; i++) {
-		frames.function[i] = json.frames[3 * i];
-		frames.line[i] = json.frames[3 * i + 1];
-		frames.flags[i] = json.frames[3 * i + 2];
-		if (frames.flags[i] & FRAME_RESERVED)
-			functions[frames.function[i]].reserved = true;
-	}
-
+	const frames = decodeFrames(json.frames, functions);
 	let count = 1;
 	for (const step of json.tree)
 		count += step >= 0 ? 1 : 0;
@@ -154,7 +143,7 @@ function decodeProfile(json) {
 			at = parent[at];
 	}
 
-	return {
+	const decoded = {
 		info: json.info,
 		show: json.show,
 		allocator: json.allocator === 1,
@@ -166,6 +155,54 @@ function decodeProfile(json) {
 		self: decodeSelf(json.self, count),
 		baseInfo: json.base ? json.base.info : null,
 		baseSelf: json.base ? decodeSelf(json.base.self, count) : null,
+		groups: {},
+	};
+	decoded.groups.library = libraryGroups(decoded);
+	return decoded;
+}
+
+function decodeFrames(list, functions) {
+	const frames = { function: [], line: [], flags: [] };
+	for (let i = 0; i < list.length; i += 3) {
+		const [func, line, flags] = list.slice(i, i + 3);
+		frames.function.push(func);
+		frames.line.push(line);
+		frames.flags.push(flags);
+		if (flags & FRAME_RESERVED)
+			functions[func].reserved = true;
+	}
+	return frames;
+}
+
+/*
+ * A group of stacks is a function of no code, with one frame, which can stand above them in a tree.
+ * Returns the frame.
+ */
+function addGroup(profile, name, library, hue) {
+	const { functions, frames } = profile;
+	frames.function.push(functions.length);
+	frames.line.push(0);
+	frames.flags.push(0);
+	functions.push({
+		id: functions.length, name, label: name, file: "", library, line: 0, hue, shade: 5050,
+		reserved: false, group: true,
+	});
+	return frames.function.length - 1;
+}
+
+/* For each node the frame of the library that its stack asked for memory from. */
+function libraryGroups(profile) {
+	const { functions, frames, parent, frame } = profile;
+	const groups = new Map([["", addGroup(profile, "[no library]", "", 0)]]);
+	for (const { library, hue } of functions.filter((func) => !func.group)) {
+		if (!groups.has(library))
+			groups.set(library, addGroup(profile, fileName(library), library, hue));
+	}
+	return (node) => {
+		let asks = node;
+		while (asks > 0 && (frames.flags[frame[asks]] & FRAME_ALLOCATOR) !== 0)
+			asks = parent[asks];
+		return groups.get(asks > 0 ? functions[frames.function[frame[asks]]].library : "");
 	};
 }
 

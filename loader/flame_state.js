@@ -14,6 +14,12 @@ const TOGGLES = [
 	{ id: "allocator", key: "m", label: "Allocator", hint: "Show the frames of malloc and operator new" },
 	{ id: "swap", key: "x", label: "Swap", hint: "Widths of the older profile", diff: true },
 ];
+/* What can stand in a first row above the stacks, and what each stack belongs to. */
+const GROUPS = [
+	{ id: "", label: "nothing" },
+	{ id: "library", label: "library" },
+	{ id: "thread", label: "thread" },
+];
 const FILTERS = ["only", "without", "folded"];
 
 const KEYS = [
@@ -29,6 +35,8 @@ const KEYS = [
 	["u", "undo the last filter"],
 	[".", "actions of the frame"],
 	["s", "callers and callees"],
+	["y", "copy the stack; with the mouse: Alt and click"],
+	["g", "group by library or thread"],
 	["t", "picture, functions, both"],
 	["d", "light or dark"],
 	["+ − ⇧← ⇧→", "magnify, move; with the mouse: Ctrl and wheel, drag"],
@@ -37,7 +45,7 @@ const KEYS = [
 
 const state = {
 	value: 3, q: "", regex: false, only: [], without: [], folded: [],
-	view: "graph", zoom: [], func: -1, theme: "",
+	view: "graph", group: "", zoom: [], func: -1, theme: "",
 };
 for (const toggle of TOGGLES)
 	state[toggle.id] = false;
@@ -52,6 +60,8 @@ function stateToHash() {
 		if (state[toggle.id] !== defaultOf(toggle))
 			parts.set(toggle.id, state[toggle.id] ? "1" : "0");
 	}
+	if (state.group !== "")
+		parts.set("group", state.group);
 	for (const kind of FILTERS) {
 		if (state[kind].length > 0)
 			parts.set(kind, state[kind].join("."));
@@ -74,18 +84,19 @@ function stateFromHash() {
 	const numbers = (name, limit) =>
 		(parts.get(name) || "").split(".").filter((s) => /^\d+$/.test(s)).map(Number)
 			.filter((n) => n < limit);
-	const count = profile.functions.length;
+	const count = profile.functions.findIndex((func) => func.group); // those of code
 	const shown = valueTypes.findIndex((t) => t.there && t.slug === parts.get("show"));
 	state.value = shown >= 0 ? shown : profile.show;
 	state.view = ["graph", "table", "both"].includes(parts.get("view")) ? parts.get("view") : defaultView();
 	for (const toggle of TOGGLES)
 		state[toggle.id] = parts.has(toggle.id) && (!toggle.diff || profile.baseSelf !== null) ?
 			parts.get(toggle.id) === "1" : defaultOf(toggle);
+	state.group = profile.groups[parts.get("group")] ? parts.get("group") : "";
 	for (const kind of FILTERS)
 		state[kind] = numbers(kind, count);
 	state.q = parts.get("q") || "";
 	state.regex = parts.get("regex") === "1";
-	state.zoom = numbers("zoom", Math.max(count, profile.frames.count));
+	state.zoom = numbers("zoom", Math.max(profile.functions.length, profile.frames.function.length));
 	state.func = numbers("function", count)[0] ?? -1;
 	state.theme = ["light", "dark"].includes(parts.get("theme")) ? parts.get("theme") : "";
 }

@@ -136,7 +136,8 @@ function hasSelf(profile, node) {
 
 /*
  * options: only, without, folded: lists of functions; byLine, collapse, allocator (show its
- * frames), bottomUp. Folding a frame gives its children and its own value to its caller.
+ * frames), bottomUp, group (of profile.groups, or ""). Folding a frame gives its children and its
+ * own value to its caller.
  */
 function buildTree(profile, options) {
 	const { parent, frame, frames, count } = profile;
@@ -161,12 +162,18 @@ function buildTree(profile, options) {
 		const outer = options.collapse ? tree.enclosing(at, func) : -1;
 		return outer > 0 ? outer : tree.child(at, frame[raw], options.byLine);
 	};
-	if (options.bottomUp) {
+	if (options.bottomUp || options.group) {
+		const groupOf = options.group ? profile.groups[options.group] : null;
 		for (let n = 0; n < count; n++) {
 			if (!kept[n])
 				continue;
-			let at = 0;
+			const path = [];
 			for (let raw = n; raw > 0; raw = parent[raw])
+				path.push(raw);
+			if (!options.bottomUp)
+				path.reverse();
+			let at = groupOf ? tree.child(0, groupOf(n), options.byLine) : 0;
+			for (const raw of path)
 				at = step(at, raw);
 			tree.addSelf(at, n);
 		}
@@ -259,7 +266,7 @@ function compileSearch(profile, text, regex) {
 	}
 	result.any = true;
 	for (const func of profile.functions)
-		result.matched[func.id] = test(subject(func)) ? 1 : 0;
+		result.matched[func.id] = !func.group && test(subject(func)) ? 1 : 0;
 	return result;
 }
 
@@ -381,6 +388,10 @@ function samplingError(tree, value) {
 	return { variance, samples };
 }
 
+function foldedName(func) {
+	return func.name.replace(/[;\r\n]/g, ":");
+}
+
 /* Each stack as "root;...;leaf number", as flamegraph.pl reads it. */
 function foldedStacks(tree, value) {
 	const { functions } = tree.profile;
@@ -389,7 +400,7 @@ function foldedStacks(tree, value) {
 	for (let n = 0; n < tree.count; n++) {
 		if (n > 0) {
 			const above = prefix[tree.parent[n]];
-			const name = functions[tree.function[n]].name.replace(/[;\r\n]/g, ":");
+			const name = foldedName(functions[tree.function[n]]);
 			prefix[n] = above === "" ? name : above + ";" + name;
 		}
 		const own = tree.self[4 * n + value];

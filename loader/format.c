@@ -8,7 +8,7 @@ const struct ap_format ap_formats[] = {
 	{"html", {".html", ".htm"}, "open in a browser", ap_format_html_write, true},
 	{"pprof", {".pb.gz", ".pprof"}, "allocprof report, or go tool pprof", ap_format_pprof_write,
 		false},
-	{"svg", {".svg"}, "a picture for a ticket or a README", ap_format_svg_write, false},
+	{"svg", {".svg"}, "a picture for a ticket or a README", ap_format_svg_write, true},
 	{"folded", {".folded"}, "for flamegraph.pl, inferno, speedscope", ap_format_folded_write,
 		false},
 	{"text", {".txt"}, "the table of sites", ap_format_text_write, false},

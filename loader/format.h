@@ -75,11 +75,14 @@ ap_format_write_fn ap_format_folded_write;
  */
 ap_format_write_fn ap_format_text_write;
 
-/* An interactive flame graph in one file. Has all values; begins with options->value, or the
- * profile's default value when that one is nothing. */
+/*
+ * An interactive flame graph in one file. Has all values; begins with options->value, or the
+ * profile's default value when that one is nothing. With options->base it shows what has changed
+ * since then; the values are taken as they are: whoever compares rates has scaled them.
+ */
 ap_format_write_fn ap_format_html_write;
 
-/* The same picture of one value, without script. */
+/* The same picture of one value, without script, also of what has changed. */
 ap_format_write_fn ap_format_svg_write;
 
 #endif

@@ -5,12 +5,14 @@
  * the file allows the style and scripts by their hashes and nothing more, so that a name that
  * got past the escaping still could not run.
  */
-#include "format_html.h"
+#include "format.h"
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base64.h"
 #include "call_tree.h"
 #include "flame.css.h"
 #include "flame_media.css.h"
@@ -18,6 +20,7 @@
 #include "flame.html.h"
 #include "flame.js.h"
 #include "flame_canvas.js.h"
+#include "flame_change.js.h"
 #include "flame_frame.js.h"
 #include "flame_header.js.h"
 #include "flame_input.js.h"
@@ -54,6 +57,7 @@ static const struct asset scripts[] = {
 	ASSET(flame_canvas_js),
 	ASSET(flame_table_js),
 	ASSET(flame_state_js),
+	ASSET(flame_change_js),
 	ASSET(flame_header_js),
 	ASSET(flame_frame_js),
 	ASSET(flame_js),
@@ -62,6 +66,8 @@ static const struct asset scripts[] = {
 
 #define STYLES	(sizeof(styles) / sizeof(*styles))
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
+
+#define PPROF_MOST (384 << 10) /* so that a page of 20,000 stacks stays below 2 MB */
 
 struct page {
 	FILE *out;
@@ -81,20 +87,13 @@ static unsigned int hex_digit(char c)
 /* 'sha256-BASE64=' of 64 hex digits. */
 static void hash_put(FILE *out, const char *hex)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint8_t bytes[32];
 
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
 	fputs(" 'sha256-", out);
-	for (int i = 0; i < 64; i += 6) {
-		/* 6 hex digits are 4 of base64; the last 4 are 3 and a sign for the padding. */
-		unsigned int bits = 0, count = i + 6 <= 64 ? 6 : 4;
-
-		for (unsigned int j = 0; j < 6; j++)
-			bits = bits << 4 | (j < count ? hex_digit(hex[i + j]) : 0);
-		for (unsigned int j = 0; j < (count == 6 ? 4 : 3); j++)
-			fputc(digits[bits >> (18 - 6 * j) & 63], out);
-	}
-	fputs("='", out);
+	ap_base64_put(out, bytes, sizeof(bytes));
+	fputc('\'', out);
 }
 
 static void policy_put(FILE *out)
@@ -166,6 +165,25 @@ static int data_fill(const struct page *page)
 	return ap_page_data_put(page->out, page->profile, page->base, page->tree, page->options);
 }
 
+/* The profile itself, for whoever wants to keep it: base64, or nothing when it is large. */
+static int pprof_fill(const struct page *page)
+{
+	char *bytes = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&bytes, &size);
+	int err;
+
+	if (!memory)
+		return -ENOMEM;
+	err = ap_format_pprof_write(memory, page->profile, page->options);
+	if (fclose(memory) && !err)
+		err = -ENOMEM;
+	if (!err && size <= PPROF_MOST)
+		ap_base64_put(page->out, bytes, size);
+	free(bytes);
+	return err;
+}
+
 static const struct hole {
 	const char *name;
 	int (*fill)(const struct page *page);
@@ -176,6 +194,7 @@ static const struct hole {
 	{"STYLES", styles_fill},
 	{"TOP", top_fill},
 	{"DATA", data_fill},
+	{"PPROF", pprof_fill},
 	{"SCRIPTS", scripts_fill},
 };
 
@@ -210,32 +229,26 @@ static int template_put(const struct page *page)
 	return err;
 }
 
-int ap_format_html_compare(FILE *out, const struct ap_profile *profile,
-	const struct ap_profile *base, const struct ap_format_options *options)
+int ap_format_html_write(
+	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
 {
 	struct ap_format_options first = *options;
-	struct page page = {out, profile, base, &first, ap_call_tree_new()};
+	struct page page = {out, profile, options->base, &first, ap_call_tree_new()};
 	int err;
 
 	if (!page.tree)
 		return -ENOMEM;
 	/* The page has all values: it need not begin with an empty picture. */
-	if (!base && !profile->total[first.value])
+	if (!page.base && !profile->total[first.value])
 		first.value = profile->default_value;
 	errno = 0;
 	err = ap_call_tree_add(page.tree, profile, 0);
-	if (!err && base)
-		err = ap_call_tree_add(page.tree, base, 1);
+	if (!err && page.base)
+		err = ap_call_tree_add(page.tree, page.base, 1);
 	if (!err)
 		err = template_put(&page);
 	if (!err && (fflush(out) || ferror(out)))
 		err = ap_errno();
 	ap_call_tree_free(page.tree);
 	return err;
-}
-
-int ap_format_html_write(
-	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
-{
-	return ap_format_html_compare(out, profile, NULL, options);
 }

@@ -2,11 +2,13 @@
 /*
  * A still picture for tickets and READMEs: one value of the profile as an icicle, without script
  * and without anything fetched. A frame's full name and numbers are in its title, which browsers
- * show as a tooltip.
+ * show as a tooltip. With a base the widths stay the profile's, and colour and text say what has
+ * changed.
  */
 #include "format.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +23,11 @@
 #define MARGIN	      10
 #define HEADER	      52
 #define ROW	      19
-#define NARROWEST     0.8  /* pixels; narrower frames are left out, and nobody can see them */
-#define DEEPEST	      200  /* rows */
-#define LETTER	      6.9  /* pixels, the mean of a wide sans-serif at 11.5 px */
-#define POINTED_LEAST 3.0  /* pixels that a frame needs to be pointed at */
+#define NARROWEST     0.8 /* pixels; narrower frames are left out, and nobody can see them */
+#define DEEPEST	      200 /* rows */
+#define LETTER	      6.9 /* pixels, the mean of a wide sans-serif at 11.5 px */
+#define POINTED_LEAST 3.0 /* pixels that a frame needs to be pointed at */
+#define MINUS	      "\xe2\x88\x92"
 #define LABEL_LEAST   24.0 /* pixels that a frame needs for a text */
 
 struct picture {
@@ -33,6 +36,7 @@ struct picture {
 	const struct ap_call_tree *tree;
 	enum ap_value value;
 	const int64_t *total; /* by node */
+	const int64_t *base;  /* the same of what is compared with; NULL: nothing is */
 	double *x;	      /* in the units of the value */
 	uint32_t *depth;
 	double scale; /* pixels for one of the value */
@@ -86,6 +90,67 @@ static bool is_drawn(const struct picture *picture, uint32_t node)
 	       (!node || (double)picture->total[node] * picture->scale >= NARROWEST);
 }
 
+/* ---- What has changed ---- */
+
+#define CHANGE_TEXT 24
+
+/* From -1, all gone, to 1, all new: the share of the larger of the two. */
+static double change_of(const struct picture *picture, uint32_t node)
+{
+	double now = (double)picture->total[node], then = (double)picture->base[node];
+	double larger = fmax(fabs(now), fabs(then));
+
+	return larger > 0 ? (now - then) / larger : 0;
+}
+
+/* "+12%", "new", "=" */
+static const char *change_format(
+	char out[CHANGE_TEXT], const struct picture *picture, uint32_t node)
+{
+	int64_t now = picture->total[node], then = picture->base[node];
+	double share = then ? 100 * ((double)now / (double)then - 1) : 0;
+
+	if (now == then)
+		return strcpy(out, "=");
+	if (!then)
+		return strcpy(out, "new");
+	snprintf(out, CHANGE_TEXT, fabs(share) < 9.95 ? "%s%.1f%%" : "%s%.0f%%",
+		share < 0 ? MINUS : "+", fabs(share));
+	return out;
+}
+
+/* "+2.9 MiB" */
+static const char *difference_format(
+	char out[AP_VALUE_TEXT + 4], int64_t now, int64_t then, const struct ap_value_type *type)
+{
+	int64_t difference = now - then;
+	char number[AP_VALUE_TEXT];
+
+	ap_value_format(number, difference < 0 ? -difference : difference, type);
+	snprintf(out, AP_VALUE_TEXT + 4, "%s%s", difference < 0 ? MINUS : "+", number);
+	return out;
+}
+
+/* Of the stacks that the base has and the profile has not, what would have no width. */
+static int64_t gone(const struct picture *picture)
+{
+	const struct ap_call_tree *tree = picture->tree;
+	int64_t sum = 0;
+
+	for (uint32_t node = 1; node < tree->node_count; node++)
+		if (!picture->total[node] && picture->total[tree->nodes[node].parent])
+			sum = ap_value_add(sum, picture->base[node]);
+	return sum;
+}
+
+/* Orange grew, blue shrank: told apart with any colour vision, and by lightness. */
+static void change_colour(double change, uint8_t rgb[3])
+{
+	double depth = fabs(change);
+
+	ap_oklch(0.915 - 0.14 * depth, 0.004 + 0.135 * depth, change < 0 ? 250 : 58, rgb);
+}
+
 /* ---- Drawing ---- */
 
 static void colour(const struct picture *picture, uint32_t node, uint8_t rgb[3])
@@ -96,6 +161,10 @@ static void colour(const struct picture *picture, uint32_t node, uint8_t rgb[3])
 	struct ap_tint tint;
 	uint32_t light, turn;
 
+	if (picture->base) {
+		change_colour(change_of(picture, node), rgb);
+		return;
+	}
 	if (!node) {
 		ap_oklch(0.925, 0.008, 260, rgb);
 		return;
@@ -131,10 +200,14 @@ static void frame_put(const struct picture *picture, uint32_t node)
 			       : 0;
 	unsigned int y = HEADER + picture->depth[node] * ROW;
 	const struct ap_call_function *function = function_of(picture, node);
-	char number[AP_VALUE_TEXT];
+	char number[AP_VALUE_TEXT], difference[AP_VALUE_TEXT + 4], at_right[CHANGE_TEXT];
 	FILE *out = picture->out;
 	uint8_t rgb[3];
 
+	if (picture->base)
+		change_format(at_right, picture, node);
+	else
+		snprintf(at_right, sizeof(at_right), "%.1f%%", share);
 	colour(picture, node, rgb);
 	fprintf(out,
 		"<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"#%02x%02x%02x\"", x,
@@ -145,8 +218,13 @@ static void frame_put(const struct picture *picture, uint32_t node)
 	}
 	fputs("><title>", out);
 	ap_markup_put(out, function->name, SIZE_MAX);
-	fprintf(out, "\n%s, %.2f%%</title></rect>\n",
-		ap_value_format(number, picture->total[node], type), share);
+	fprintf(out, "\n%s, %.2f%%", ap_value_format(number, picture->total[node], type), share);
+	if (picture->base)
+		fprintf(out, "; %s (%s)",
+			difference_format(
+				difference, picture->total[node], picture->base[node], type),
+			at_right);
+	fputs("</title></rect>\n", out);
 	if (width >= LABEL_LEAST) {
 		size_t letters = (size_t)((width - 8) / LETTER);
 		const char *name =
@@ -155,11 +233,39 @@ static void frame_put(const struct picture *picture, uint32_t node)
 		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", x + 4, y + 13);
 		ap_markup_put(out, name, letters);
 		fputs("</text>", out);
-		/* The share at the right, where there is room for it. */
-		if (node && width >= 130 && (double)strlen(name) * LETTER + 60 < width)
-			fprintf(out, "<text class=\"s\" x=\"%.1f\" y=\"%u\">%.1f%%</text>",
-				x + width - 5, y + 13, share);
+		/* The share, or the change, at the right, where there is room for it. */
+		if ((node || picture->base) && width >= 130 &&
+			(double)strlen(name) * LETTER + 60 < width)
+			fprintf(out, "<text class=\"s\" x=\"%.1f\" y=\"%u\">%s</text>",
+				x + width - 5, y + 13, at_right);
 		fputc('\n', out);
+	}
+}
+
+/* Behind the total: what it was, and what the colours mean. */
+static void change_put(const struct picture *picture)
+{
+	const struct ap_value_type *type = &picture->profile->type[picture->value];
+	char change[CHANGE_TEXT], number[AP_VALUE_TEXT + 4];
+	int64_t lost = gone(picture);
+	static const double marks[] = {-0.8, 0.8};
+	FILE *out = picture->out;
+
+	fprintf(out, ", %s (%s)",
+		difference_format(number, picture->total[0], picture->base[0], type),
+		change_format(change, picture, 0));
+	if (lost > 0)
+		fprintf(out, "; in stacks that are gone: %s", ap_value_format(number, lost, type));
+	fputs("</text>\n", out);
+	for (size_t i = 0; i < 2; i++) {
+		int x = WIDTH - MARGIN - 126 + (int)i * 70;
+		uint8_t rgb[3];
+
+		change_colour(marks[i], rgb);
+		fprintf(out,
+			"<rect x=\"%d\" y=\"12\" width=\"10\" height=\"10\" rx=\"2\" "
+			"fill=\"#%02x%02x%02x\"/><text class=\"i\" x=\"%d\" y=\"21\">%s</text>\n",
+			x, rgb[0], rgb[1], rgb[2], x + 15, i ? "grew" : "shrank");
 	}
 }
 
@@ -182,8 +288,13 @@ static void header_put(const struct picture *picture, uint32_t rows)
 		WIDTH, height, WIDTH, height);
 	fprintf(out, "<text class=\"t\" x=\"%d\" y=\"22\">", MARGIN);
 	ap_markup_put(out, info->comm && *info->comm ? info->comm : "profile", 60);
-	fprintf(out, ": %s %s</text>\n<text class=\"i\" x=\"%d\" y=\"41\">",
-		ap_value_format(number, picture->total[0], type), ap_value_name(type), MARGIN);
+	fprintf(out, ": %s %s", ap_value_format(number, picture->total[0], type),
+		ap_value_name(type));
+	if (picture->base)
+		change_put(picture);
+	else
+		fputs("</text>\n", out);
+	fprintf(out, "<text class=\"i\" x=\"%d\" y=\"41\">", MARGIN);
 	if (info->command)
 		ap_markup_put(out, info->command, 90);
 	if (info->pid > 0)
@@ -236,7 +347,7 @@ int ap_format_svg_write(
 {
 	struct picture picture = {.out = out, .profile = profile, .value = options->value};
 	struct ap_call_tree *tree = ap_call_tree_new();
-	int64_t *total = NULL;
+	int64_t *total = NULL, *base = NULL;
 	int err = -ENOMEM;
 
 	if (!tree)
@@ -245,16 +356,21 @@ int ap_format_svg_write(
 	tree->functions_only = true;
 	tree->without_allocator = !options->show_allocator;
 	err = ap_call_tree_add(tree, profile, 0);
+	if (!err && options->base)
+		err = ap_call_tree_add(tree, options->base, 1);
 	if (err)
 		goto out;
 	err = -ENOMEM;
 	total = ap_call_tree_totals(tree, 0, options->value);
+	if (options->base)
+		base = ap_call_tree_totals(tree, 1, options->value);
 	picture.x = calloc(tree->node_count, sizeof(*picture.x));
 	picture.depth = calloc(tree->node_count, sizeof(*picture.depth));
-	if (!total || !picture.x || !picture.depth)
+	if (!total || (options->base && !base) || !picture.x || !picture.depth)
 		goto out;
 	picture.tree = tree;
 	picture.total = total;
+	picture.base = base;
 	err = picture_put(&picture);
 	if (!err && (fflush(out) || ferror(out)))
 		err = ap_errno();
@@ -262,6 +378,7 @@ out:
 	free(picture.x);
 	free(picture.depth);
 	free(total);
+	free(base);
 	ap_call_tree_free(tree);
 	return err;
 }

@@ -286,6 +286,35 @@ test("recursion, lines, allocator frames, direction", async () => {
 	});
 });
 
+test("grouped by library, and the whole stays", async () => {
+	await withPage("small", {}, async (page, view) => {
+		await page.getByLabel("Group by").selectOption("library");
+		await view.expectRow(1, [["libdeep.so.1", 3700 / 6000], ["small", 2141 / 6000], ["[no library]", 159 / 6000]]);
+		await view.expectRow(2, [["main", 3700 / 6000], ["main", 2141 / 6000]], 5841 / 6000);
+		assert.equal(await view.total(INUSE_SPACE), 6000);
+		await view.show(ALLOC_SPACE);
+		await view.expectRow(1, [["small", 70041 / 73900], ["libdeep.so.1", 3700 / 73900], ["[no library]", 159 / 73900]]);
+		await view.show(INUSE_SPACE);
+		assert.equal(await view.search("small"), "0%", "a group is no function");
+		await view.search("");
+		await view.toggle("Bottom-up");
+		await view.expectRow(1, [["libdeep.so.1", 3700 / 6000], ["small", 2141 / 6000], ["[no library]", 159 / 6000]]);
+		await view.expectRow(2, [["entry_new", 3000 / 6000], ["cache_fill", 700 / 6000], ["token", 2141 / 6000]], 5841 / 6000);
+		await view.toggle("Bottom-up");
+		await view.click(1, 0.5);
+		assert.deepEqual(await view.path(), ["All stacks", "libdeep.so.1"]);
+		assert.match(await page.evaluate("location.hash"), /group=library/);
+		await page.locator("#canvas").focus();
+		await page.keyboard.press("t");
+		assert.ok(!(await view.functions()).some((row) => row[0] === "libdeep.so.1"));
+		await page.keyboard.press("t");
+		await page.keyboard.press("t");
+		await page.keyboard.press("g");
+		assert.equal(await page.getByLabel("Group by").inputValue(), "");
+		assert.equal(await view.frameAt(1, 0.5), "main");
+	});
+});
+
 test("magnify and move", async () => {
 	await withPage("server", {}, async (page, view) => {
 		const right = await view.frameAt(12, 0.9);
@@ -398,9 +427,21 @@ test("a comparison shows what changed", async () => {
 		assert.equal(await hue("lpushCommand"), "orange");
 		assert.equal(await hue("tryObjectEncoding"), "blue");
 		assert.equal(await hue("zaddCommand"), "grey");
-		const before = sum(readFolded("server", INUSE_SPACE));
+		const older = readFolded("older", INUSE_SPACE);
 		await page.getByRole("button", { name: /^gone: / }).click();
-		assert.ok((await view.total(INUSE_SPACE)) < before, "the older profile's total");
+		const dialog = page.getByRole("dialog", { name: "What is gone" });
+		assert.match(await dialog.innerText(), /254 KiB \(live bytes\) in 1 stack\./);
+		const stacks = readFolded("compared", INUSE_SPACE).map((s) => s.frames.join(";"));
+		const gone = older.filter((s) => !stacks.includes(s.frames.join(";")));
+		assert.deepEqual(await dialog.locator("td[data-exact]").evaluateAll((cells) => cells.map((c) => Number(c.dataset.exact))),
+			gone.map((s) => s.number));
+		await dialog.getByRole("button", { name: /^CRYPTO_clear_realloc/ }).click();
+		assert.ok(!(await dialog.isVisible()));
+		assert.equal((await view.path()).pop(), "CRYPTO_clear_realloc");
+		assert.equal(await view.total(INUSE_SPACE), sum(older), "the older profile's total");
+		await page.keyboard.press("0");
+		await view.expectRow(12, children(older, ["_start", "__libc_start_main", "main", "aeMain", "aeProcessEvents",
+			"connSocketEventHandler", "readQueryFromClient", "processInputBuffer", "processCommandAndResetClient", "processCommand", "call"]), 0);
 		assert.equal(await hue("lpushCommand"), "orange", "the meaning of a colour stays");
 	});
 });
@@ -522,6 +563,38 @@ test("saves folded stacks", async () => {
 	});
 });
 
+test("saves the profile, byte for byte", async () => {
+	await withPage("small", {}, async (page) => {
+		await page.getByRole("button", { name: "Share" }).click();
+		const [download] = await Promise.all([page.waitForEvent("download"),
+			page.getByRole("menuitem", { name: "Save the profile" }).click()]);
+		assert.equal(download.suggestedFilename(), "small.pb.gz");
+		assert.deepEqual(fs.readFileSync(await download.path()), fs.readFileSync(process.env.PAGES + "/small.pb.gz"));
+	});
+	await withPage("stacks", {}, async (page) => {
+		await page.getByRole("button", { name: "Share" }).click();
+		assert.ok(await page.getByRole("menuitem", { name: "Save the profile (.pb.gz) too large" }).isDisabled());
+	});
+});
+
+test("copies a stack as a folded line", async () => {
+	await withPage("small", {}, async (page, view) => {
+		await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+		const copied = () => page.evaluate("navigator.clipboard.readText()");
+		const [x, y] = await view.point(3, 0.01);
+		await page.keyboard.down("Alt");
+		await page.mouse.click(x, y);
+		await page.keyboard.up("Alt");
+		await page.locator("#notice").waitFor();
+		assert.equal(await copied(), "main;cache_fill;entry_new 3000");
+		assert.deepEqual(await view.path(), ["All stacks"], "without a zoom");
+		await view.toggle("Bottom-up");
+		await view.choose(2, 0.01, "Copy as a folded stack");
+		await page.waitForFunction("navigator.clipboard.readText().then((t) => t.startsWith('cache_fill;'))");
+		assert.equal(await copied(), "cache_fill;entry_new 3000");
+	});
+});
+
 test("the header says what was recorded", async () => {
 	await withPage("server", {}, async (page) => {
 		assert.equal(await page.title(), "redis-server (4127): memory");
@@ -535,6 +608,27 @@ test("the header says what was recorded", async () => {
 
 test("20,000 stacks are less than 2 MB", () => {
 	assert.ok(fs.statSync(process.env.PAGES + "/stacks.html").size < 2e6);
+});
+
+test("a paint touches what can be seen, however many nodes there are", async () => {
+	await withPage("nodes", { width: 1280 }, async (page) => {
+		const { painted, nodes, pixels } = await page.evaluate(() => {
+			let rectangles = 0;
+			const fill = view.context.fillRect;
+			view.context.fillRect = (...box) => {
+				rectangles++;
+				fill.apply(view.context, box);
+			};
+			const counts = [0, 0.3, 0.9].map((t) => {
+				rectangles = 0;
+				view.window = { x0: layout.total * t, x1: layout.total * (t + 0.1) };
+				view.draw();
+				return rectangles;
+			});
+			return { painted: Math.max(...counts), nodes: tree.count, pixels: view.width * view.height / ROW_HEIGHT };
+		});
+		assert.ok(nodes > 80000 && painted < pixels / 2, `${painted} rectangles of ${nodes} nodes on ${pixels} pixels`);
+	});
 });
 
 test("100,000 nodes: load time and frame rate, for information", async (t) => {

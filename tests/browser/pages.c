@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "format.h"
-#include "format_html.h"
 #include "profile.h"
 
 static void die(const char *what)
@@ -114,10 +113,12 @@ static void finish(FILE *out, int err)
 static void write_page(const char *directory, const char *name, const struct ap_profile *profile,
 	const struct ap_profile *base)
 {
-	struct ap_format_options options = {.value = AP_INUSE_SPACE};
+	struct ap_format_options options = {.value = AP_INUSE_SPACE, .base = base};
 	FILE *out = create(directory, name, "html");
 
-	finish(out, ap_format_html_compare(out, profile, base, &options));
+	finish(out, ap_format_html_write(out, profile, &options));
+	out = create(directory, name, "pb.gz");
+	finish(out, ap_format_pprof_write(out, profile, &options));
 	out = create(directory, name, "svg");
 	finish(out, ap_format_svg_write(out, profile, &options));
 	options.show_allocator = true;
@@ -388,6 +389,7 @@ int main(int argc, char **argv)
 	fill_big(stacks, 20000, 5, 4000);
 	fill_big(nodes, 12500, 8, 12000);
 	write_page(argv[1], "server", server, NULL);
+	write_page(argv[1], "older", older, NULL);
 	write_page(argv[1], "compared", server, older);
 	write_page(argv[1], "small", small, NULL);
 	write_page(argv[1], "hostile", hostile, NULL);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The flame graph in a real browser: tests/browser/flame.test.js. Screenshots are left in
-# $O/browser/shots.
+# $O/browser/shots. TESTS=REGEX runs some.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 O=${O:-build}
@@ -30,4 +30,4 @@ done
 
 NODE_PATH=$PWD/$modules/node_modules CHROMIUM=$chromium \
   PAGES=$PWD/$O/browser/pages SHOTS=$PWD/$O/browser/shots \
-  node --test --test-reporter=spec tests/browser/flame.test.js
+  node --test --test-reporter=spec ${TESTS:+--test-name-pattern="$TESTS"} tests/browser/flame.test.js

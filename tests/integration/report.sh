@@ -57,8 +57,9 @@ status 0 "$allocprof" diff --show allocated -o - -f folded "$tmp/base.pb.gz" "$t
 equal "allocated" "$(cat "$tmp/status.out")" "main;left 2985
 main;right -2003"
 has "$tmp/status.err" 'scaled by 2.000' || fail "scaling is not told"
-status 0 "$allocprof" diff -o "$tmp/diff.html" "$tmp/base.pb.gz" "$tmp/new.pb.gz"
-has "$tmp/diff.html" '</html>' || fail "no page of the difference"
+status 0 "$allocprof" diff -o "$tmp/diff.html" -o "$tmp/diff.svg" "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+has "$tmp/diff.html" '"base":{' || fail "no page of the difference"
+has "$tmp/diff.svg" '(+396%)' || fail "no picture of the difference"
 
 status 0 "$allocprof" diff --fail-above 3994 "$tmp/base.pb.gz" "$tmp/new.pb.gz"
 status 8 "$allocprof" diff --fail-above 3993 "$tmp/base.pb.gz" "$tmp/new.pb.gz"

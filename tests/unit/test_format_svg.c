@@ -13,6 +13,8 @@
 #include "sample_profile.h"
 #include "tint.h"
 
+#define MINUS "\xe2\x88\x92"
+
 static const struct ap_format_options options = {.value = AP_INUSE_SPACE};
 
 static unsigned int occurrences(const char *text, const char *what)
@@ -115,6 +117,39 @@ static void deep_stacks_end(void **state)
 	ap_profile_free(profile);
 }
 
+/* Widths of the newer profile; what changed in words, and in a colour of its own. */
+static void comparison_says_what_changed(void **state)
+{
+	struct ap_profile *profile = sample_profile(), *base = sample_profile();
+	const struct ap_format_options compared = {.value = AP_INUSE_SPACE, .base = base};
+	char *svg;
+
+	/* "left" had twice 53 bytes more; a stack of 100 bytes is gone; the rest is as it was. */
+	ap_profile_add_sample(base,
+		(uint32_t[]){sample_location(base, 1, 0x400011, "left", "program.c"),
+			sample_location(base, 1, 0x400022, "main", "program.c")},
+		2, (int64_t[]){2, 106, 2, 106});
+	ap_profile_add_sample(base,
+		(uint32_t[]){sample_location(base, 1, 0x400099, "vanished", "program.c")}, 1,
+		(int64_t[]){1, 100, 1, 100});
+	svg = written(ap_format_svg_write, profile, &compared);
+	assert_float_equal(frame_width(svg, "main"), 1180 * 1021.0 / 2028 - 1, 0.1);
+	assert_non_null(strstr(svg, "2.0 KiB live bytes, " MINUS "206 B (" MINUS "9.2%); "
+				    "in stacks that are gone: 100 B</text>"));
+	assert_non_null(
+		strstr(svg, "<title>left\n53 B, 2.61%; " MINUS "106 B (" MINUS "67%)</title>"));
+	assert_non_null(strstr(svg, "<title>inlined\n757 B, 37.33%; +0 B (=)</title>"));
+	assert_null(strstr(svg, "vanished"));
+	free(svg);
+	svg = written(ap_format_svg_write, base,
+		&(struct ap_format_options){.value = AP_INUSE_SPACE, .base = profile});
+	assert_non_null(strstr(svg, "<title>vanished\n100 B, 4.48%; +100 B (new)</title>"));
+	assert_non_null(strstr(svg, "<title>left\n159 B, 7.12%; +106 B (+200%)</title>"));
+	free(svg);
+	ap_profile_free(profile);
+	ap_profile_free(base);
+}
+
 static void full_disk_is_an_error(void **state)
 {
 	struct ap_profile *profile = sample_profile();
@@ -153,6 +188,7 @@ int main(void)
 		cmocka_unit_test(names_add_no_markup),
 		cmocka_unit_test(empty_profile_is_a_picture),
 		cmocka_unit_test(deep_stacks_end),
+		cmocka_unit_test(comparison_says_what_changed),
 		cmocka_unit_test(full_disk_is_an_error),
 		cmocka_unit_test(tints_are_stable),
 	};
