@@ -11,6 +11,7 @@ const FONT_SIZE = 12;
 const NARROW = 0.8; // pixels below which frames are not told apart
 const LABEL_MIN = 26; // pixels below which a frame has no text
 const SHARE_MIN = 150; // and below which it does not show its share of the whole
+const CHANGE_MIN = 88; // in a comparison: and below which it does not say what changed
 const ZOOM_MS = 200;
 
 /* --- colours */
@@ -36,7 +37,7 @@ const THEMES = {
 	light: {
 		paper: "#ffffff",
 		text: "#1b2230",
-		share: "rgba(27,34,48,0.62)",
+		share: "rgba(27,34,48,0.8)",
 		crumb: "#dfe3ea",
 		light: 0.875,
 		chroma: 0.08,
@@ -49,13 +50,13 @@ const THEMES = {
 	dark: {
 		paper: "#14171d",
 		text: "#f0f2f6",
-		share: "rgba(240,242,246,0.68)",
+		share: "rgba(240,242,246,0.92)",
 		crumb: "#2a2f39",
-		light: 0.49,
+		light: 0.475,
 		chroma: 0.078,
 		swatch: 0.58,
 		fade: [0.28, 0.012],
-		match: [0.55, 0.2, 345],
+		match: [0.5, 0.19, 345],
 		hover: "rgba(255,255,255,0.14)",
 		ring: "#8fb4ff",
 	},
@@ -79,7 +80,7 @@ class Palette {
 		this.change = [];
 		for (let i = -20; i <= 20; i++) {
 			const depth = Math.abs(i) / 20;
-			const toward = dark ? 0.12 : -0.14;
+			const toward = dark ? 0.08 : -0.14;
 			this.change.push(
 				oklch(light + toward * depth + (dark ? -0.08 : 0.04), 0.004 + 0.135 * depth, i < 0 ? 250 : 58));
 		}
@@ -365,16 +366,21 @@ class FlameView {
 		}
 	}
 
+	/*
+	 * The name, and at the right the share of the whole where there is room to spare. In a
+	 * comparison it is the change that one looks for: names make room for it.
+	 */
 	drawLabel(node, x, wide, y) {
-		const text = this.fitter.fit(this.label(node), wide - 11);
+		const share = this.shareOf ? this.shareOf(node) : "";
+		const changed = this.layout.tree.baseTotal !== null && wide >= CHANGE_MIN;
+		const taken = changed ? this.fitter.width(share) + 8 : 0;
+		const text = this.fitter.fit(this.label(node), wide - 11 - taken);
 		if (text === "")
 			return;
 		this.context.fillStyle = this.palette.theme.text;
 		this.context.fillText(text, x + 5, y + ROW_HEIGHT / 2);
-		// At the right the share of the whole, in frames that have room to spare.
-		const share = this.shareOf ? this.shareOf(node) : "";
 		const room = wide - 24 - this.fitter.width(text);
-		if (wide < SHARE_MIN || room < this.fitter.width(share))
+		if (!changed && (wide < SHARE_MIN || room < this.fitter.width(share)))
 			return;
 		this.context.fillStyle = this.palette.theme.share;
 		this.context.fillText(share, x + wide - 6 - this.fitter.width(share), y + ROW_HEIGHT / 2);

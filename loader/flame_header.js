@@ -55,7 +55,7 @@ function buildFacts() {
 			"Samples whose stack reached the start of its thread");
 	}
 	if (baseInfo)
-		fact("compared with", [baseInfo.comm, baseInfo.start_ms > 0 ? new Date(baseInfo.start_ms).toISOString().slice(0, 16).replace("T", " ") : "",
+		fact("compared with", [baseInfo.comm === info.comm ? "" : baseInfo.comm, baseInfo.start_ms > 0 ? new Date(baseInfo.start_ms).toISOString().slice(0, 16).replace("T", " ") : "",
 			baseInfo.duration_ms > 0 ? formatDuration(baseInfo.duration_ms) : ""].filter(Boolean).join(", "));
 	$("facts").append(make("span", { className: "maker", textContent: "allocprof " + info.version }));
 }

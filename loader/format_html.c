@@ -15,6 +15,7 @@
 #include "base64.h"
 #include "call_tree.h"
 #include "flame.css.h"
+#include "flame_cards.css.h"
 #include "flame_media.css.h"
 #include "flame_panes.css.h"
 #include "flame.html.h"
@@ -47,6 +48,7 @@ struct asset {
 static const struct asset styles[] = {
 	ASSET(flame_css),
 	ASSET(flame_panes_css),
+	ASSET(flame_cards_css),
 	ASSET(flame_media_css),
 };
 

@@ -197,6 +197,55 @@ test("everything by keyboard", async () => {
 	});
 });
 
+/* As WCAG defines it, of two colours of [r, g, b]. */
+function contrast(a, b) {
+	const light = (rgb) => {
+		const [red, green, blue] = rgb.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+		return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+	};
+	const [less, more] = [light(a), light(b)].sort((x, y) => x - y);
+	return (more + 0.05) / (less + 0.05);
+}
+
+test("text can be read on every colour: contrast of 4.5, as WCAG AA asks", async () => {
+	for (const dark of [false, true]) {
+		for (const name of ["compared", "server"]) {
+			await withPage(name, { dark, width: 1800, hash: "view=both" }, async (page, view) => {
+				await view.search("zmalloc");
+				const painted = await page.evaluate((isDark) => {
+					const numbers = (colour) => colour.match(/[\d.]+/g).map(Number);
+					const hex = (colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+					const functions = [];
+					for (let hue = 0; hue < 360; hue += 5)
+						for (const shade of [0, 99, 9900, 9999])
+							functions.push({ hue, shade, library: "any" });
+					const { theme, root, match, change, plain, faded } = new Palette({ functions }, isDark);
+					const grounds = [root, match, ...change, ...plain, ...faded];
+					const share = numbers(theme.share);
+					const over = (ground) => share.slice(0, 3).map((c, i) => c * share[3] + ground[i] * (1 - share[3]));
+					return grounds.map(numbers).flatMap((ground) => [[hex(theme.text), ground, "name"], [over(ground), ground, "share"]]);
+				}, dark);
+				const written = await page.evaluate(() => {
+					const numbers = (colour) => colour.match(/[\d.]+/g).map(Number);
+					const ground = (element) => {
+						for (; element; element = element.parentElement) {
+							const colour = numbers(getComputedStyle(element).backgroundColor);
+							if (colour.length === 3)
+								return colour;
+						}
+						return [255, 255, 255];
+					};
+					const texts = [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && !e.disabled && !e.closest("dialog") &&
+						[...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.textContent.trim()));
+					return texts.map((e) => [numbers(getComputedStyle(e).color), ground(e), e.outerHTML.slice(0, 80)]);
+				});
+				for (const [text, ground, what] of [...painted, ...written])
+					assert.ok(contrast(text.slice(0, 3), ground) >= 4.5, `${what}: ${text} on ${ground}, ${contrast(text.slice(0, 3), ground).toFixed(2)}`);
+			});
+		}
+	}
+});
+
 test("visible focus", async () => {
 	await withPage("small", {}, async (page) => {
 		for (let i = 0; i < 25; i++) {
