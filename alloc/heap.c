@@ -121,10 +121,10 @@ struct ap_heap *ap_heap_start(void)
 	for (unsigned i = 0; i < ENTRIES; i++)
 		__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
 	heap->owner = thread_pointer();
-	heap->ticks = HEAP_TICKS;
+	__atomic_store_n(&heap->ticks, TICKS_START, __ATOMIC_RELAXED);
 	heap->spans = heap->idle = 0;
 	heap->exit_rounds = 0;
-	heap->attach = 0;
+	heap->attach = heap->granted = heap->paid = 0;
 	__atomic_store_n(&heap->mailbox, NULL, __ATOMIC_RELEASE);
 	ap_heap = heap;
 	/* May allocate: the heap is in place. */

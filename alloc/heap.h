@@ -10,8 +10,9 @@
 #include "sizeclass.h"
 #include "types.h"
 
-/* Slow paths between two looks at the clock. */
-#define HEAP_TICKS 64
+/* Refills between two looks at the clock, and where their count begins. */
+#define HEAP_TICKS  64
+#define TICKS_START (UINT32_MAX - HEAP_TICKS)
 
 #define MAILBOX_CLOSED ((struct ap_span *)1)
 
@@ -24,7 +25,7 @@ struct ap_heap {
 	 */
 	struct ap_span *entry[ENTRIES];
 	uintptr_t owner;		/* the thread's pointer */
-	uint32_t ticks;			/* slow paths until the next look at the clock */
+	uint32_t ticks;			/* atomic: see heap_is_calm() in refill.c */
 	uint32_t spans;			/* in all queues and lists */
 	uint32_t idle;			/* queued spans without an allocated block */
 	uint32_t exit_rounds;		/* calls of the thread's destructor so far */
@@ -35,6 +36,8 @@ struct ap_heap {
 
 	/* The sampler's, see sample.h. */
 	uint32_t attach;   /* the attach that the countdown belongs to; 0: none */
+	uint32_t granted;  /* refills that could be paid out of the countdown, at the last charge */
+	uint32_t paid;	   /* of these, those that have not been made */
 	int64_t countdown; /* bytes until the next sample point */
 	uint64_t period;   /* the mean that the countdown was drawn with */
 	uint64_t random;   /* state of the generator */

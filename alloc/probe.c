@@ -6,8 +6,9 @@
 #define exported __attribute__((visibility("default")))
 
 exported uint64_t allocprof_sample_period = AP_PERIOD_DEFAULT;
+extern uint64_t ap_period_set __attribute__((alias("allocprof_sample_period")));
 
-AP_SEMAPHORE union ap_probe_word ap_alloc_word;
+AP_SEMAPHORE union ap_probe_word ap_alloc_word = {.step = PROBE_STEP_IDLE};
 AP_SEMAPHORE uint16_t ap_free_semaphore;
 
 /*
@@ -20,10 +21,10 @@ __attribute__((noinline)) void ap_probe_alloc(const void *pointer, size_t size, 
 	register size_t arg1 __asm__(AP_ARG1) = size;
 	register uint64_t arg2 __asm__(AP_ARG2) = weight;
 
-	__asm__ volatile(
-		AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "ap_alloc_word", AP_ARGS3)::"r"(arg0),
-		"r"(arg1), "r"(arg2), "r"(__builtin_frame_address(0))
-		: "memory");
+	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "ap_alloc_word + 2",
+				 AP_ARGS3)::"r"(arg0),
+			 "r"(arg1), "r"(arg2), "r"(__builtin_frame_address(0))
+			 : "memory");
 }
 
 __attribute__((noinline)) void ap_probe_free(const void *pointer)
@@ -38,7 +39,7 @@ __attribute__((noinline)) void ap_probe_free(const void *pointer)
 
 uint64_t ap_probe_period(void)
 {
-	uint64_t period = __atomic_load_n(&allocprof_sample_period, __ATOMIC_RELAXED);
+	uint64_t period = __atomic_load_n(&ap_period_set, __ATOMIC_RELAXED);
 
 	return period ? period : AP_PERIOD_DEFAULT;
 }

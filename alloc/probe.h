@@ -16,23 +16,29 @@
 
 /*
  * The semaphore of `alloc`, and beside it, in the same word, whether this process has been armed
- * (sample.h). So the slow path learns with one load and one compare that it has nothing to do:
- * nobody listens, and nobody did.
+ * (sample.h). The word is what a refill adds to its heap's count of refills: one while nobody
+ * listens, and nobody did; else so much that the count overflows. So the test for a profiler is
+ * the one that the refill makes anyway.
  */
 union ap_probe_word {
 	struct {
+		uint16_t step;	    /* we write it: one of the two below */
 		uint16_t semaphore; /* the kernel writes it */
-		uint16_t armed;	    /* 0 or 1; we do */
 	};
 	uint32_t both;
 };
+
+#define PROBE_STEP_IDLE	 1
+#define PROBE_STEP_ARMED 0x8000
 
 #if AP_PROBES
 
 extern union ap_probe_word ap_alloc_word __attribute__((visibility("hidden")));
 extern uint16_t ap_free_semaphore __attribute__((visibility("hidden")));
 
-/* The word, to be tested together with something else; 0 with nothing to do. */
+/* The exported variable, without a detour for whoever might replace it. */
+extern uint64_t ap_period_set __attribute__((visibility("hidden")));
+
 static inline uint32_t probe_word(void)
 {
 	return load_relaxed(ap_alloc_word.both);
@@ -59,7 +65,7 @@ uint64_t ap_probe_period(void);
 
 static inline uint32_t probe_word(void)
 {
-	return 0;
+	return PROBE_STEP_IDLE;
 }
 static inline bool probe_alloc_enabled(void)
 {
@@ -84,7 +90,7 @@ static inline uint64_t ap_probe_period(void)
 
 static inline bool probe_idle(void)
 {
-	return probe_word() == 0;
+	return probe_word() == PROBE_STEP_IDLE;
 }
 
 #endif

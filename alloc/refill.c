@@ -98,16 +98,17 @@ static void span_requeue(struct ap_heap *heap, struct ap_span *span, uint32_t ou
 }
 
 /*
- * Whether a refill has nothing to see to but the refill: no mail, no clock, no profiler. Counts as
- * one of the slow paths between two looks at the clock.
+ * Whether a refill has nothing to see to but the refill: no clock, no mail, no profiler. All in one
+ * test, of whether the count of refills overflows. Who posts mail sets it to its last value; a
+ * profiler makes each refill count for many (probe.h). A refill that is not calm is not counted.
  */
 static inline bool heap_is_calm(struct ap_heap *heap)
 {
-	/* Mail and profiler in one test: without probes it is an instruction less, not a branch. */
-	if (unlikely(((uintptr_t)load_relaxed(heap->mailbox) | probe_word()) != 0 ||
-		     heap->ticks <= 1))
+	uint32_t ticks;
+
+	if (unlikely(__builtin_add_overflow(load_relaxed(heap->ticks), probe_word(), &ticks)))
 		return false;
-	heap->ticks--;
+	__atomic_store_n(&heap->ticks, ticks, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -172,11 +173,10 @@ static cold void mailbox_drain(struct ap_heap *heap)
 	}
 }
 
-static cold void heap_tick(struct ap_heap *heap)
+static void heap_tick(struct ap_heap *heap)
 {
 	uint64_t now = ap_os_now();
 
-	heap->ticks = HEAP_TICKS;
 	if (now - heap->idle_at >= IDLE_NS) {
 		heap->idle_at = now;
 		ap_heap_trim(heap, false);
@@ -218,10 +218,9 @@ static inline __attribute__((always_inline)) bool span_expose(
 		if (!span_has_local_free(span) && !ap_span_carve(span, false))
 			return false;
 	}
-	if (span->state == SPAN_IDLE) {
-		span->state = SPAN_QUEUED;
+	if (span->state == SPAN_IDLE)
 		heap->idle--;
-	}
+	span->state = SPAN_QUEUED;
 	if (likely(!attach)) {
 		span_expose_all(span);
 		return true;
@@ -230,6 +229,8 @@ static inline __attribute__((always_inline)) bool span_expose(
 	exposed = ap_sample_charge(heap, span, count);
 	if (likely(exposed == count)) {
 		span_expose_all(span);
+		if (heap->paid && span->slices == 1)
+			span->state = SPAN_PAID;
 		return true;
 	}
 	if (exposed == 0)
@@ -311,22 +312,26 @@ static inline __attribute__((always_inline)) void *queue_alloc(
 	return block;
 }
 
-static cold void *queue_alloc_listened(
+/* Sees to what has kept the heap from being calm. */
+static cold void *queue_alloc_attended(
 	struct ap_heap *heap, unsigned class, size_t align, size_t size)
 {
-	return queue_alloc(heap, class, align, size, ap_sample_enter(heap));
+	uint32_t ticks = load_relaxed(heap->ticks);
+
+	__atomic_store_n(
+		&heap->ticks, ticks == UINT32_MAX ? TICKS_START : ticks + 1, __ATOMIC_RELAXED);
+	if (mailbox_has_mail(heap))
+		mailbox_drain(heap);
+	if (ticks == UINT32_MAX)
+		heap_tick(heap);
+	return queue_alloc(heap, class, align, size, probe_idle() ? 0 : ap_sample_enter(heap));
 }
 
 void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t align, size_t size)
 {
-	if (unlikely(mailbox_has_mail(heap)))
-		mailbox_drain(heap);
-	if (unlikely(heap->ticks <= 1))
-		heap_tick(heap);
-	heap->ticks--;
-	if (likely(probe_idle()))
+	if (likely(heap_is_calm(heap)))
 		return queue_alloc(heap, class, align, size, 0);
-	return queue_alloc_listened(heap, class, align, size);
+	return queue_alloc_attended(heap, class, align, size);
 }
 
 void *ap_malloc_class(size_t size, size_t align, size_t requested)
@@ -356,8 +361,13 @@ void *ap_malloc_slow(size_t size, struct ap_span *span)
 		if (unlikely(span_has_free(span)))
 			ap_fatal("free block was written to:", span->free, span->block_size);
 		__atomic_store_n(&span->sentinel.key, SENTINEL_KEY, __ATOMIC_RELAXED);
-		/* The common refill: what the thread has freed since the last one. */
-		if (span_has_local_free(span) && span->state == SPAN_QUEUED && heap_is_calm(heap)) {
+		/*
+		 * The common refill: what the thread has freed since the last one. An entry is the
+		 * first of its queue, so it is SPAN_QUEUED or SPAN_PAID.
+		 */
+		if (span_has_local_free(span) &&
+			(likely(span->state == SPAN_QUEUED) ? heap_is_calm(heap)
+							    : sample_is_paid(heap))) {
 			span_expose_all(span);
 			block = span_pop(span);
 			if (unlikely(!block))

@@ -9,6 +9,12 @@
 
 #if AP_PROBES
 
+/*
+ * From this period on lists are padded. Below, the points in the padding, each a slow path and a
+ * draw, would cost more than the refills that are paid in advance save.
+ */
+#define PADDED_PERIOD (4 * SLICE_SIZE)
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t attach;	     /* atomic: the one that is open, 0: none */
 static uint32_t last_attach; /* under the lock */
@@ -25,7 +31,8 @@ void ap_sample_unlock(void)
 
 static void armed_set(bool armed)
 {
-	__atomic_store_n(&ap_alloc_word.armed, armed, __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&ap_alloc_word.step, armed ? PROBE_STEP_ARMED : PROBE_STEP_IDLE, __ATOMIC_RELAXED);
 }
 
 static cold uint32_t sample_arm(void)
@@ -75,6 +82,8 @@ uint32_t ap_sample_enter(struct ap_heap *heap)
 	uint32_t id;
 	uint64_t period;
 
+	heap->countdown -= (int64_t)(heap->granted - heap->paid) << SLICE_SHIFT;
+	heap->granted = heap->paid = 0;
 	if (!probe_alloc_enabled()) {
 		sample_disarm();
 		return 0;
@@ -92,17 +101,27 @@ uint32_t ap_sample_enter(struct ap_heap *heap)
 
 uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t count)
 {
-	int64_t bytes = (int64_t)count * span->block_size;
+	bool padded = heap->period >= PADDED_PERIOD;
+	int64_t bytes =
+		padded ? (int64_t)span->slices << SLICE_SHIFT : (int64_t)count * span->block_size;
+	int64_t before, refills;
 
 	span->charged = heap->attach;
 	if (likely(heap->countdown >= bytes)) {
 		heap->countdown -= bytes;
-		return count;
+	} else {
+		before = heap->countdown / span->block_size;
+		if (before < count) {
+			span->due = heap->attach;
+			span->period = heap->period;
+			countdown_draw(heap, ap_probe_period());
+			return before;
+		}
+		/* In the padding. What is left of that needs no charge: nothing can be hit. */
+		countdown_draw(heap, ap_probe_period());
 	}
-	count = heap->countdown / span->block_size;
-	span->due = heap->attach;
-	span->period = heap->period;
-	countdown_draw(heap, ap_probe_period());
+	refills = padded ? heap->countdown >> SLICE_SHIFT : 0;
+	heap->granted = heap->paid = refills < HEAP_TICKS ? refills : HEAP_TICKS;
 	return count;
 }
 
@@ -178,7 +197,7 @@ void ap_sample_forked(struct ap_heap *heap)
 {
 	attach = 0;
 	armed_set(false);
-	heap->attach = 0;
+	heap->attach = heap->granted = heap->paid = 0;
 	heap->random = 0;
 }
 

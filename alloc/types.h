@@ -69,6 +69,7 @@ enum ap_span_state {
 	SPAN_QUEUED,   /* has blocks, or may have: in its heap's queue */
 	SPAN_IDLE,     /* the same, and none of its blocks is out: may be given back */
 	SPAN_FULL,     /* has too few to be worth a visit: in its heap's list of full spans */
+	SPAN_PAID,     /* as SPAN_QUEUED, and its next refills are charged already: sample.h */
 	SPAN_ABANDONED /* its thread has ended: in the list of its class, for anyone to adopt */
 };
 

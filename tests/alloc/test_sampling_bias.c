@@ -176,17 +176,20 @@ static void test_mix_within_half_a_percent(void **state)
 	assert_int_equal(listener_live(), 0);
 }
 
+/* A short period, and one from which on lists are padded and refills paid in advance. */
+static const uint64_t short_and_long[] = {4096, 256 << 10};
+
 /* Two sites that take turns in one size class, in every ratio of small numbers. */
-static void test_alternating_sites(void **state)
+static void alternate(uint64_t period)
 {
-	const uint64_t period = 4096;
+	long calls = period == short_and_long[0] ? 300000 : 3000000;
 
 	for (int a = 1; a <= 3; a++)
 		for (int b = 1; b <= 3; b++) {
 			struct site sites[2] = {{0}};
 
 			listener_attach(period);
-			for (long i = 0; i < 300000; i++) {
+			for (long i = 0; i < calls; i++) {
 				struct site *site = &sites[i % (a + b) >= a];
 				void *block;
 
@@ -202,49 +205,59 @@ static void test_alternating_sites(void **state)
 		}
 }
 
+static void test_alternating_sites(void **state)
+{
+	alternate(short_and_long[0]);
+	alternate(short_and_long[1]);
+}
+
 /*
  * Bursts of the length of a free list: a page's worth is cut at a time, so 64 blocks of 64 bytes;
  * and of its neighbours. The first allocation of a burst is one site, the rest another: the first
  * is the one that comes right after a refill, when the lengths agree.
  */
+static void burst(uint64_t period, int length, long bursts)
+{
+	struct site first = {0}, rest = {0};
+	void *blocks[1024];
+
+	listener_attach(period);
+	for (long n = 0; n < bursts; n++) {
+		for (int i = 0; i < length; i++) {
+			struct site *site = i ? &rest : &first;
+
+			listener_site = site;
+			blocks[i] = malloc(64);
+			site_count(site, blocks[i], 64, period);
+		}
+		listener_site = NULL;
+		for (int i = 0; i < length; i++)
+			free(blocks[i]);
+	}
+	listener_detach();
+	site_check(&first, "first of a burst", 64);
+	site_check(&rest, "rest of a burst", 64);
+}
+
 static void test_bursts(void **state)
 {
 	static const int lengths[] = {2, 31, 32, 63, 64, 65, 127, 128, 256, 512, 1024};
-	const uint64_t period = 4096;
-	void *blocks[1024];
 
-	for (size_t k = 0; k < sizeof(lengths) / sizeof(*lengths); k++) {
-		struct site first = {0}, rest = {0};
-		long bursts = lengths[k] < 64 ? 60000 : 4000000 / lengths[k];
-
-		listener_attach(period);
-		for (long burst = 0; burst < bursts; burst++) {
-			for (int i = 0; i < lengths[k]; i++) {
-				struct site *site = i ? &rest : &first;
-
-				listener_site = site;
-				blocks[i] = malloc(64);
-				site_count(site, blocks[i], 64, period);
-			}
-			listener_site = NULL;
-			for (int i = 0; i < lengths[k]; i++)
-				free(blocks[i]);
-		}
-		listener_detach();
-		site_check(&first, "first of a burst", 64);
-		site_check(&rest, "rest of a burst", 64);
-	}
+	for (size_t k = 0; k < sizeof(lengths) / sizeof(*lengths); k++)
+		burst(short_and_long[0], lengths[k],
+			lengths[k] < 64 ? 60000 : 4000000 / lengths[k]);
+	burst(short_and_long[1], 2, 700000);
+	burst(short_and_long[1], 32, 700000);
 }
 
 /* Many classes against one countdown: each has its share. */
-static void test_classes_share_a_countdown(void **state)
+static void classes_check(uint64_t period, long calls)
 {
 	static const size_t sizes[] = {16, 48, 64, 112, 320, 1024, 2048, 7000, 30000, 100000};
 	struct site sites[10] = {{0}};
-	const uint64_t period = 65536;
 
 	listener_attach(period);
-	for (long i = 0; i < 3000000; i++) {
+	for (long i = 0; i < calls; i++) {
 		/* Small ones more often, so that all are charged alike. */
 		int k = i % 512 == 0 ? 9 : i % 128 == 1 ? 8 : i % 32 == 2 ? 7 : i % 7;
 		void *block;
@@ -260,10 +273,16 @@ static void test_classes_share_a_countdown(void **state)
 		site_check(&sites[k], "one of many classes", sizes[k]);
 }
 
+static void test_classes_share_a_countdown(void **state)
+{
+	classes_check(65536, 3000000);
+	classes_check(256 << 10, 12000000);
+}
+
 /* The period changes while the listener is there: the weights stay exact. */
 static void test_period_changes(void **state)
 {
-	static const uint64_t periods[] = {4096, 65536, 1 << 20, 16384};
+	static const uint64_t periods[] = {4096, 512 << 10, 1 << 20, 16384};
 	struct site site = {0};
 
 	listener_attach(periods[0]);
