@@ -135,6 +135,9 @@ int output_write(const struct output_options *options, const char *path,
 int outputs_write(const struct output_options *options, const struct ap_profile *profile,
 	const struct ap_profile *difference, struct ap_error *error);
 
+/* Says that it has been written, and what to do with it. */
+void output_announce(const struct command_output *output);
+
 void output_options_clear(struct output_options *options);
 
 /* ---- Options of attach and run ---- */
@@ -147,6 +150,8 @@ struct recording_options {
 	bool guard;
 	uint64_t duration_ns; /* 0: no limit */
 	const char *name;     /* --name; NULL: none */
+	uint64_t every_ns;    /* a snapshot every so often; 0: none */
+	uint64_t keep;	      /* the newest of them; 0: all */
 	bool verbose, help;
 };
 
@@ -191,7 +196,7 @@ int process_choose(const char *command, const char *name, int argc, char **argv,
 /* ---- A recording ---- */
 
 /* Why a recording ended. */
-enum recording_end { END_INTERRUPTED, END_DURATION, END_EXITED };
+enum recording_end { END_INTERRUPTED, END_DURATION, END_EXITED, END_NOT_YET };
 
 /* One of a kind for each file that has it. */
 struct recording_variables {
@@ -209,6 +214,25 @@ struct recording_watcher {
 	 * end; or a negative errno with the error filled in. */
 	int (*look)(struct recording_watcher *watcher, struct recording *recording, uint64_t now_ns,
 		struct ap_error *error);
+};
+
+/* A file that a snapshot has written. */
+struct snapshot_file {
+	char *path;
+	uint64_t number; /* of the snapshot */
+};
+
+/* What is written while the recording goes on. */
+struct recording_snapshots {
+	bool wanted;		       /* as soon as no other one is being written */
+	bool asked;		       /* by SIGUSR1, the last one */
+	uint64_t due_ns;	       /* of the last one by --every, since the begin */
+	pid_t writer;		       /* the child that writes one; 0: none */
+	int result;		       /* from it */
+	struct output_options named;   /* what it writes */
+	uint64_t count;		       /* written so far */
+	struct snapshot_file *written; /* with --keep: what there is of them, the oldest first */
+	size_t written_count;
 };
 
 /* What had been allocated at a moment. */
@@ -239,6 +263,7 @@ struct recording {
 	struct ap_progress progress;
 	struct recording_moment past[2];   /* for the rate in the line of progress */
 	struct recording_watcher *watcher; /* NULL: none */
+	struct recording_snapshots snapshots;
 };
 
 /* To be cleared at any time after. */
@@ -290,7 +315,42 @@ uint64_t recording_period(const struct recording *recording);
 /* Keeps to --max-rate, if given: to be called every AP_RATE_TICK_MS. */
 void recording_rate_follow(struct recording *recording, uint64_t now_ns);
 
+/* ---- Its outputs ---- */
+
+/*
+ * The outputs with their names at a moment (Unix time), the default ones where none was given. To
+ * be cleared. 0 or -ENOMEM.
+ */
+int recording_outputs_name(
+	const struct recording *recording, int64_t time_ns, struct output_options *ret);
+void recording_outputs_clear(struct output_options *named);
+
+/*
+ * Writes them all. When one fails and none of the others is a whole profile, it is written where
+ * there is room, as the hint of the error says. 0 or a negative errno with the error filled in.
+ */
+int recording_save(const struct recording *recording, const struct output_options *named,
+	const struct ap_profile *profile, struct ap_error *error);
+
+/* ---- Snapshots ---- */
+
+/* Begins one when it is wanted or due, and tells what has become of the one before. */
+void recording_snapshots_follow(struct recording *recording, uint64_t now_ns);
+
+/* Waits for one that is being written. */
+void recording_snapshots_finish(struct recording *recording);
+
+/* Counts these files as those of one more, and removes what is too old for --keep. */
+void recording_snapshots_keep(struct recording *recording, const struct output_options *named);
+
+void recording_snapshots_clear(struct recording *recording);
+
 /* ---- Its end ---- */
+
+/* The profile of a snapshot. 0 and *ret, or a negative errno. */
+struct ap_record_faults;
+int recording_profile(struct recording *recording, const struct ap_snapshot *snapshot,
+	struct ap_profile **ret, struct ap_record_faults *faults);
 
 /* Stops it, and writes table and outputs. 0 or a negative errno with the error filled in. */
 int recording_finish(struct recording *recording, struct ap_error *error);

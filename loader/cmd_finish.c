@@ -73,14 +73,18 @@ static void losses_warn(const struct recording *recording, const struct ap_snaps
 static char *end_format(
 	char out[END_TEXT], const struct recording *recording, const struct ap_totals *totals)
 {
+	static const char *const ends[] = {
+		[END_INTERRUPTED] = "interrupted",
+		[END_DURATION] = "the time was over",
+		[END_NOT_YET] = "not yet: a snapshot",
+	};
 	char death[AP_DEATH_TEXT], live[AP_SIZE_TEXT];
 
 	if (recording->end == END_EXITED)
 		snprintf(out, END_TEXT, "%s, live %s", ap_death_format(death, &recording->death),
 			ap_size_format(live, totals->allocated.weight - totals->freed.weight));
 	else
-		snprintf(out, END_TEXT, "%s",
-			recording->end == END_DURATION ? "the time was over" : "interrupted");
+		snprintf(out, END_TEXT, "%s", ends[recording->end]);
 	return out;
 }
 
@@ -99,7 +103,7 @@ static int jit_read(struct recording *recording)
 	return ap_jit_read_dumps(jit, &recording->target.table, recording->end_ns);
 }
 
-static int profile_make(struct recording *recording, const struct ap_snapshot *snapshot,
+int recording_profile(struct recording *recording, const struct ap_snapshot *snapshot,
 	struct ap_profile **ret, struct ap_record_faults *faults)
 {
 	struct ap_profile *profile = ap_profile_new();
@@ -142,47 +146,6 @@ static int profile_make(struct recording *recording, const struct ap_snapshot *s
 			recording->options->out.objects ? AP_ALLOC_OBJECTS : AP_ALLOC_SPACE;
 	*ret = profile;
 	return 0;
-}
-
-/* allocprof-NAME-PID-TIME, with a name that no shell and no file system minds. */
-static void default_path(
-	char *out, size_t room, const struct recording *recording, const char *extension)
-{
-	time_t start = recording->start_ns / (int64_t)SECOND_NS;
-	char name[sizeof(recording->target.comm)], moment[32];
-	struct tm parts;
-	size_t i;
-
-	for (i = 0; recording->target.comm[i]; i++) {
-		char c = recording->target.comm[i];
-		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			     (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-
-		name[i] = plain ? c : '_';
-	}
-	name[i] = '\0';
-	gmtime_r(&start, &parts);
-	strftime(moment, sizeof(moment), "%Y%m%dT%H%M%SZ", &parts);
-	snprintf(out, room, "allocprof-%s-%d-%s%s", name, recording->target.pid, moment, extension);
-}
-
-/* One to look at, and one to keep and to compare. */
-static int default_outputs_write(
-	const struct recording *recording, const struct ap_profile *profile, struct ap_error *error)
-{
-	static const char *const extensions[] = {".html", ".pb.gz"};
-	int err = 0;
-
-	for (size_t i = 0; i < 2; i++) {
-		char path[256];
-		int failed;
-
-		default_path(path, sizeof(path), recording, extensions[i]);
-		failed = output_write(&recording->options->out, path, ap_format_by_extension(path),
-			profile, error);
-		err = err ? err : failed;
-	}
-	return err;
 }
 
 /*
@@ -255,6 +218,7 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	struct ap_profile *profile = NULL;
 	struct ap_snapshot snapshot = {0};
 	struct ap_record_faults faults;
+	struct output_options named;
 	int err = recording_stop(recording, error);
 
 	if (err == -ETIMEDOUT)
@@ -270,7 +234,7 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 		err = -ENODATA;
 		goto out;
 	}
-	err = profile_make(recording, &snapshot, &profile, &faults);
+	err = recording_profile(recording, &snapshot, &profile, &faults);
 	if (err)
 		goto fail;
 	if (!recording->options->out.quiet) {
@@ -278,10 +242,14 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 		period_print(&profile->info);
 	}
 	losses_warn(recording, &snapshot, &faults);
-	if (recording->options->out.count)
-		err = outputs_write(&recording->options->out, profile, NULL, error);
-	else
-		err = default_outputs_write(recording, profile, error);
+	err = recording_outputs_name(
+		recording, profile->info.start_ns + profile->info.duration_ns, &named);
+	if (err)
+		goto fail;
+	err = recording_save(recording, &named, profile, error);
+	if (!err)
+		recording_snapshots_keep(recording, &named);
+	recording_outputs_clear(&named);
 	goto out;
 fail:
 	ap_error_what(error, AP_EXIT_FAILURE, "cannot make the profile");

@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "output_name.h"
 #include "units.h"
 
 const char recording_options_help[] =
 	"  -d, --duration TIME      stop after that long: 30s, 5m, 1h\n"
+	"      --every TIME         write the outputs that often while recording, as\n"
+	"                           SIGUSR1 does once; -o names may hold %n (the name of\n"
+	"                           the process), %p (its number), %t (the time)\n"
+	"      --keep N             keep those of the last N times only\n"
 	"      --period BYTES       mean bytes between two samples: 64K, 512K, 2M\n"
 	"      --max-rate N         raise the period when more samples come in a second\n"
 	"      --guard              make overflows of sampled blocks, and uses after\n"
@@ -21,7 +26,9 @@ const char recording_options_help[] =
 #define OPTIONS_MAX 64
 
 enum {
-	OPTION_PERIOD = OPTION_RECORDING,
+	OPTION_EVERY = OPTION_RECORDING,
+	OPTION_KEEP,
+	OPTION_PERIOD,
 	OPTION_MAX_RATE,
 	OPTION_GUARD,
 	OPTION_MAX_STACKS,
@@ -31,6 +38,8 @@ enum {
 static const struct option long_options[] = {
 	OUTPUT_OPTIONS_LONG,
 	{"duration", required_argument, NULL, 'd'},
+	{"every", required_argument, NULL, OPTION_EVERY},
+	{"keep", required_argument, NULL, OPTION_KEEP},
 	{"period", required_argument, NULL, OPTION_PERIOD},
 	{"max-rate", required_argument, NULL, OPTION_MAX_RATE},
 	{"guard", no_argument, NULL, OPTION_GUARD},
@@ -71,6 +80,16 @@ static int option_take(
 			return option_value_error(error, "--duration", text,
 				"give a number and a unit: 500ms, 30s, 5m, 1h");
 		return 0;
+	case OPTION_EVERY:
+		if (ap_duration_parse(text, &options->every_ns) || !options->every_ns)
+			return option_value_error(
+				error, "--every", text, "give a number and a unit: 30s, 5m, 1h");
+		return 0;
+	case OPTION_KEEP:
+		if (ap_count_parse(text, &options->keep) || !options->keep)
+			return option_value_error(
+				error, "--keep", text, "give a number of snapshots: 10");
+		return 0;
 	case OPTION_PERIOD:
 		if (ap_size_parse(text, &options->period) || !options->period)
 			return option_value_error(
@@ -98,6 +117,22 @@ static int option_take(
 		return 0;
 	}
 	return output_option_take(&options->out, option, text, error);
+}
+
+static int names_check(const struct output_options *options, struct ap_error *error)
+{
+	for (size_t i = 0; i < options->count; i++) {
+		const char *bad = ap_output_name_check(options->output[i].path);
+
+		if (!bad)
+			continue;
+		ap_error_what(error, AP_EXIT_USAGE, "unknown pattern in '%s': '%.2s'",
+			options->output[i].path, bad);
+		ap_error_hint(error, "%%n is the name of the process, %%p its number, %%t the "
+				     "time, %%%% a percent sign");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* The options of all recordings and those of one command, together. */
@@ -137,6 +172,8 @@ int recording_options_parse(struct recording_options *options, const struct comm
 		if (err == -ENOENT && own->take)
 			err = own->take(options, option, optarg, error);
 	}
+	if (!err)
+		err = names_check(&options->out, error);
 	if (!err)
 		err = output_options_finish(&options->out, error);
 	/* Without -o the files go to the current folder. */

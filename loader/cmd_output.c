@@ -157,9 +157,17 @@ int output_write(const struct output_options *options, const char *path,
 		ap_error_detail(error, "%s", strerror(-err));
 		return err;
 	}
-	if (!options->quiet && strcmp(path, "-"))
-		fprintf(stderr, "wrote %s   %s\n", path, format->next ? format->next : "");
+	if (!options->quiet)
+		output_announce(&(struct command_output){.path = path, .format = format});
 	return 0;
+}
+
+void output_announce(const struct command_output *output)
+{
+	const char *next = output->format->next;
+
+	if (strcmp(output->path, "-"))
+		fprintf(stderr, "wrote %s   %s\n", output->path, next ? next : "");
 }
 
 int outputs_write(const struct output_options *options, const struct ap_profile *profile,

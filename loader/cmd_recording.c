@@ -33,11 +33,13 @@ void recording_init(struct recording *recording, const struct recording_options 
 		.signals = -1,
 		.watch = AP_MMAP_WATCH_NONE,
 		.jit = AP_JIT_NONE,
+		.snapshots = {.result = -1},
 	};
 }
 
 void recording_clear(struct recording *recording)
 {
+	recording_snapshots_clear(recording);
 	recording_variables_restore(recording);
 	free(recording->periods.items);
 	free(recording->guards.items);
@@ -71,11 +73,10 @@ int recording_prepare(struct recording *recording, struct ap_error *error)
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 	ending_set(&set);
+	sigaddset(&set, SIGUSR1);
 	/* To the child of run other signals mean something, too. */
-	if (recording->child) {
-		sigaddset(&set, SIGUSR1);
+	if (recording->child)
 		sigaddset(&set, SIGUSR2);
-	}
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		goto fail;
 	recording->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -186,6 +187,10 @@ static bool signals_take(struct recording *recording)
 	struct signalfd_siginfo info;
 
 	while (read(recording->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1) {
+			recording->snapshots.wanted = recording->snapshots.asked = true;
+			continue;
+		}
 		if (!recording->child)
 			return true;
 		/* What the terminal sends goes to the child as well; a second one would be ours. */
@@ -273,6 +278,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 				return err;
 		}
 		recording_rate_follow(recording, now);
+		recording_snapshots_follow(recording, now);
 		if (watcher) {
 			err = watcher->look(watcher, recording, now, error);
 			if (err < 0)
@@ -284,6 +290,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 		}
 	}
 	ap_progress_end(&recording->progress);
+	recording_snapshots_finish(recording);
 	return 0;
 }
 
@@ -317,8 +324,9 @@ int recording_stop(struct recording *recording, struct ap_error *error)
 	recording->end_ns = clock_ns(CLOCK_MONOTONIC);
 	err = ap_session_detach(recording->session);
 	recording_variables_restore(recording);
-	/* From here on another Ctrl-C ends us at once. */
+	/* From here on another Ctrl-C ends us at once. That the terminal goes does not. */
 	ending_set(&set);
+	sigdelset(&set, SIGHUP);
 	if (!recording->child)
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
 	return err;

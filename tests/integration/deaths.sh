@@ -33,7 +33,7 @@ dies() { # HOW PATTERN COMMAND...
   start mortal
   [ -z "$group" ] || echo "$pid" >"$group/cgroup.procs"
   attach attach --period 256K -o "$tmp/out.pb.gz" -o "$tmp/out.folded" "$pid"
-  echo -n x >"$tmp/mortal.in"
+  echo -n h >"$tmp/mortal.in"
   wait_until has "$tmp/mortal.out" '^holds'
   echo -n "$how" >"$tmp/mortal.in"
   wait "$loader" || fail "$how: attach ended with $?"

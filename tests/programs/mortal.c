@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Holds 64 MiB, allocated at the first byte of standard input, and dies as the second one says: by
- * exit(3) for e, a null pointer for s, SIGKILL for k; with m it allocates until somebody stops it.
+ * Does what each byte of standard input says: h holds 64 MiB more, and prints "holds N" after the
+ * N-th time; others end it, by exit(3) for e, a null pointer for s, SIGKILL for k. With m it
+ * allocates until somebody stops it.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -28,29 +29,30 @@ static __attribute__((noinline)) void hold(size_t blocks)
 int main(void)
 {
 	volatile int *nowhere = NULL;
-	char how = 0;
+	int held = 0;
+	char how;
 
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0});
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	puts("ready");
-	if (read(STDIN_FILENO, &how, 1) != 1)
-		return 1;
-	hold((64 << 20) / BLOCK);
-	puts("holds");
-	if (read(STDIN_FILENO, &how, 1) != 1)
-		return 1;
-	switch (how) {
-	case 'e':
-		exit(3);
-	case 's':
-		*nowhere = 1;
-		break;
-	case 'k':
-		raise(SIGKILL);
-		break;
-	case 'm':
-		hold(SIZE_MAX);
-		break;
+	while (read(STDIN_FILENO, &how, 1) == 1) {
+		switch (how) {
+		case 'h':
+			hold((64 << 20) / BLOCK);
+			printf("holds %d\n", ++held);
+			break;
+		case 'e':
+			exit(3);
+		case 's':
+			*nowhere = 1;
+			break;
+		case 'k':
+			raise(SIGKILL);
+			break;
+		case 'm':
+			hold(SIZE_MAX);
+			break;
+		}
 	}
 	return 0;
 }

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Profiles written while the recording goes on: --every, --keep, SIGUSR1.
+ *
+ * A child writes each one, so that the recording waits for no symbol: new code of the target must
+ * get its tables within milliseconds. What symbols take of memory goes with the child, too. It
+ * holds copies of our descriptors, of the probes among them, and so must not outlive us.
+ */
+#include "cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profile.h"
+#include "record.h"
+
+/* Symbols are not urgent. */
+#define WRITER_NICE 10
+
+/* What the writer sends; it dies before that when it is killed. */
+struct result {
+	int err;
+	struct ap_error error;
+};
+
+static struct result snapshot_write(struct recording *recording, const struct output_options *named)
+{
+	struct result result = {.error = {.status = AP_EXIT_FAILURE}};
+	struct ap_profile *profile = NULL;
+	struct ap_snapshot snapshot = {0};
+	struct ap_record_faults faults;
+
+	result.err = ap_session_snapshot(recording->session, &snapshot);
+	if (!result.err && !snapshot.totals.allocated.samples) {
+		ap_error_what(&result.error, AP_EXIT_NO_SAMPLE, "nothing has been sampled yet");
+		result.err = -ENODATA;
+		return result;
+	}
+	if (!result.err)
+		result.err = recording_profile(recording, &snapshot, &profile, &faults);
+	if (result.err)
+		ap_error_what(&result.error, AP_EXIT_FAILURE, "%s", strerror(-result.err));
+	else
+		result.err = outputs_write(named, profile, NULL, &result.error);
+	return result;
+}
+
+static _Noreturn void writer_main(struct recording *recording, pid_t parent, int to)
+{
+	struct output_options named = recording->snapshots.named;
+	struct result result;
+	int nowhere;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(AP_EXIT_FAILURE);
+	setpriority(PRIO_PROCESS, 0, WRITER_NICE);
+	/* Warnings are for the end of the recording, once. */
+	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (nowhere < 0 || dup2(nowhere, STDERR_FILENO) < 0)
+		_exit(AP_EXIT_FAILURE);
+	named.quiet = true;
+	recording->end = END_NOT_YET;
+	result = snapshot_write(recording, &named);
+	if (write(to, &result, sizeof(result)) != sizeof(result))
+		_exit(AP_EXIT_FAILURE);
+	_exit(AP_EXIT_OK);
+}
+
+static int snapshot_begin(struct recording *recording, uint64_t now_ns)
+{
+	struct recording_snapshots *snapshots = &recording->snapshots;
+	pid_t parent = getpid(), writer;
+	int ends[2];
+	int err;
+
+	recording->end_ns = now_ns;
+	err = recording_outputs_name(recording,
+		recording->start_ns + (int64_t)(now_ns - recording->begin_ns), &snapshots->named);
+	if (err)
+		return err;
+	if (pipe2(ends, O_CLOEXEC)) {
+		err = ap_errno();
+		goto fail;
+	}
+	writer = fork();
+	if (!writer)
+		writer_main(recording, parent, ends[1]);
+	err = ap_errno();
+	close(ends[1]);
+	if (writer > 0) {
+		snapshots->writer = writer;
+		snapshots->result = ends[0];
+		return 0;
+	}
+	close(ends[0]);
+fail:
+	recording_outputs_clear(&snapshots->named);
+	return err;
+}
+
+/* ---- Those that are kept ---- */
+
+static void written_forget(struct recording_snapshots *snapshots, size_t index)
+{
+	free(snapshots->written[index].path);
+	memmove(&snapshots->written[index], &snapshots->written[index + 1],
+		(--snapshots->written_count - index) * sizeof(*snapshots->written));
+}
+
+/* Notes a file of the latest snapshot, unless another one has its name: that is replaced. */
+static int written_note(struct recording_snapshots *snapshots, const char *path)
+{
+	struct snapshot_file *grown;
+	struct stat status;
+
+	if (!strcmp(path, "-") || lstat(path, &status) || !S_ISREG(status.st_mode))
+		return 0;
+	for (size_t i = 0; i < snapshots->written_count; i++)
+		if (!strcmp(snapshots->written[i].path, path))
+			written_forget(snapshots, i--);
+	grown = reallocarray(snapshots->written, snapshots->written_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	snapshots->written = grown;
+	grown += snapshots->written_count;
+	*grown = (struct snapshot_file){.path = strdup(path), .number = snapshots->count};
+	if (!grown->path)
+		return -ENOMEM;
+	snapshots->written_count++;
+	return 0;
+}
+
+/* Of how many snapshots there is a file. */
+static uint64_t snapshots_there(const struct recording_snapshots *snapshots)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < snapshots->written_count; i++)
+		count += !i || snapshots->written[i].number != snapshots->written[i - 1].number;
+	return count;
+}
+
+void recording_snapshots_keep(struct recording *recording, const struct output_options *named)
+{
+	struct recording_snapshots *snapshots = &recording->snapshots;
+	uint64_t keep = recording->options->keep;
+
+	snapshots->count++;
+	if (!keep)
+		return;
+	for (size_t i = 0; i < named->count; i++)
+		if (written_note(snapshots, named->output[i].path))
+			return;
+	while (snapshots_there(snapshots) > keep) {
+		unlink(snapshots->written[0].path);
+		written_forget(snapshots, 0);
+	}
+}
+
+/* ---- Their course ---- */
+
+/* The writer has ended, or is waited for. */
+static void snapshot_end(struct recording *recording)
+{
+	struct recording_snapshots *snapshots = &recording->snapshots;
+	struct result result = {.err = -EIO};
+	bool quiet = recording->options->out.quiet || recording->watcher;
+	ssize_t length;
+
+	do {
+		length = read(snapshots->result, &result, sizeof(result));
+	} while (length < 0 && errno == EINTR);
+	if (length != sizeof(result))
+		ap_error_what(&result.error, AP_EXIT_FAILURE, "its writer was killed");
+	close(snapshots->result);
+	waitpid(snapshots->writer, NULL, 0);
+	snapshots->writer = 0;
+	ap_progress_end(&recording->progress);
+	if (!result.err) {
+		for (size_t i = 0; i < snapshots->named.count && !quiet; i++)
+			output_announce(&snapshots->named.output[i]);
+		recording_snapshots_keep(recording, &snapshots->named);
+	} else if (!recording->watcher && (result.err != -ENODATA || snapshots->asked)) {
+		/* That a process is idle is worth a word only to who has asked. */
+		fprintf(stderr, "warning: no snapshot: %s%s%s\n", result.error.what,
+			result.error.detail[0] ? ": " : "", result.error.detail);
+	}
+	snapshots->asked = false;
+	recording_outputs_clear(&snapshots->named);
+}
+
+void recording_snapshots_follow(struct recording *recording, uint64_t now_ns)
+{
+	struct recording_snapshots *snapshots = &recording->snapshots;
+	uint64_t every = recording->options->every_ns;
+	struct pollfd ended = {.fd = snapshots->result, .events = POLLIN};
+	int err;
+
+	if (snapshots->writer && poll(&ended, 1, 0) > 0)
+		snapshot_end(recording);
+	if (every && now_ns - recording->begin_ns >= snapshots->due_ns + every) {
+		snapshots->wanted = true;
+		snapshots->due_ns = (now_ns - recording->begin_ns) / every * every;
+	}
+	if (!snapshots->wanted || snapshots->writer)
+		return;
+	snapshots->wanted = false;
+	err = snapshot_begin(recording, now_ns);
+	if (err)
+		fprintf(stderr, "warning: no snapshot: %s\n", strerror(-err));
+}
+
+void recording_snapshots_finish(struct recording *recording)
+{
+	if (recording->snapshots.writer)
+		snapshot_end(recording);
+}
+
+void recording_snapshots_clear(struct recording *recording)
+{
+	struct recording_snapshots *snapshots = &recording->snapshots;
+
+	if (snapshots->writer) {
+		kill(snapshots->writer, SIGKILL);
+		waitpid(snapshots->writer, NULL, 0);
+		close(snapshots->result);
+		recording_outputs_clear(&snapshots->named);
+	}
+	while (snapshots->written_count)
+		written_forget(snapshots, snapshots->written_count - 1);
+	free(snapshots->written);
+	*snapshots = (struct recording_snapshots){.result = -1};
+}
