@@ -26,6 +26,7 @@
 /* A command gets its name in argv[0] and returns an exit status. */
 int cmd_attach(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_version(int argc, char **argv);
@@ -39,6 +40,7 @@ int cmd_help(int argc, char **argv);
  */
 extern const char *const cmd_attach_help[];
 extern const char *const cmd_run_help[];
+extern const char *const cmd_top_help[];
 extern const char *const cmd_report_help[];
 extern const char *const cmd_diff_help[];
 extern const char *const cmd_version_help[];
@@ -276,6 +278,12 @@ void recording_clear(struct recording *recording);
  */
 int recording_prepare(struct recording *recording, struct ap_error *error);
 
+/*
+ * All of it up to the attached probes, of a process that runs. 0 or a negative errno with the error
+ * filled in.
+ */
+int recording_attach(struct recording *recording, pid_t pid, struct ap_error *error);
+
 /* Notes the time, and watches from now on how the target ends. */
 void recording_begin(struct recording *recording);
 
@@ -291,6 +299,14 @@ int recording_wait(struct recording *recording, struct ap_error *error);
 
 /* Shows the line of progress. */
 void recording_status_show(struct recording *recording, uint64_t now_ns);
+
+/* Says what has been lost so far, a sentence for each kind, without a newline. */
+void recording_losses_tell(const struct recording *recording, const struct ap_snapshot *snapshot,
+	void (*tell)(void *context, const char *text), void *context);
+
+/* Explains why nothing has been sampled: -ENODATA with the error filled in. */
+int recording_no_samples(
+	const struct recording *recording, const struct ap_totals *totals, struct ap_error *error);
 
 /* Hands signals on to the child until it has exited. 0 or a negative errno. */
 int recording_forward(struct recording *recording);

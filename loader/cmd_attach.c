@@ -23,10 +23,9 @@ static const struct command_options own = {
 	.take = recording_process_take,
 };
 
-static int record(struct recording *recording, pid_t pid, struct ap_error *error)
+int recording_attach(struct recording *recording, pid_t pid, struct ap_error *error)
 {
 	struct ap_target *target = &recording->target;
-	char size[AP_SIZE_TEXT];
 	int err = ap_target_open(target, pid, error);
 
 	if (!err)
@@ -42,8 +41,15 @@ static int record(struct recording *recording, pid_t pid, struct ap_error *error
 		return err;
 	recording_begin(recording);
 	err = recording_scan(recording, error);
-	if (!err)
-		err = recording_variables_check(recording, error);
+	return err ? err : recording_variables_check(recording, error);
+}
+
+static int record(struct recording *recording, pid_t pid, struct ap_error *error)
+{
+	const struct ap_target *target = &recording->target;
+	char size[AP_SIZE_TEXT];
+	int err = recording_attach(recording, pid, error);
+
 	if (err)
 		return err;
 	if (!recording->options->out.quiet) {

@@ -29,34 +29,15 @@ static void warn(const char *format, ...)
 	va_end(args);
 }
 
+static void loss_warn(void *context, const char *text)
+{
+	warn("%s", text);
+}
+
 static void losses_warn(const struct recording *recording, const struct ap_snapshot *snapshot,
 	const struct ap_record_faults *faults)
 {
-	static const char *const remedies[AP_LOSSES] = {
-		[AP_LOSS_STACKS] = "; use --max-stacks",
-		[AP_LOSS_SITES] = "; use --max-stacks",
-		[AP_LOSS_LIVE_FULL] = ", so they count as live even if freed; use --max-live",
-	};
-	const struct ap_session_options *options = &recording->options->session;
-	unsigned long long samples = snapshot->totals.allocated.samples;
-
-	for (int i = 0; i < AP_LOSSES; i++) {
-		unsigned long long lost = snapshot->losses[i].allocated.samples;
-		uint64_t more = i == AP_LOSS_LIVE_FULL ? options->max_live : options->max_stacks;
-		char remedy[96] = "";
-
-		if (!lost)
-			continue;
-		if (remedies[i])
-			snprintf(remedy, sizeof(remedy), "%s %llu", remedies[i],
-				(unsigned long long)more * 4);
-		warn("%llu of %llu samples are under [%s]%s", lost, samples, ap_loss_name(i),
-			remedy);
-	}
-	if (snapshot->totals.frees_missed)
-		warn("%llu blocks were allocated again without a free in between; "
-		     "they count as freed then",
-			snapshot->totals.frees_missed);
+	recording_losses_tell(recording, snapshot, loss_warn, NULL);
 	if (faults->sites)
 		warn("%llu sites have damaged keys; they are under [damaged key]",
 			(unsigned long long)faults->sites);
@@ -176,8 +157,8 @@ static void period_print(const struct ap_profile_info *info)
 			ap_size_format(highest, (double)info->period));
 }
 
-static void no_samples(const struct recording *recording, const struct ap_snapshot *snapshot,
-	struct ap_error *error)
+int recording_no_samples(
+	const struct recording *recording, const struct ap_totals *totals, struct ap_error *error)
 {
 	uint64_t period = recording_period(recording);
 	double seconds = (double)(recording->end_ns - recording->begin_ns) / SECOND_NS;
@@ -189,15 +170,15 @@ static void no_samples(const struct recording *recording, const struct ap_snapsh
 	ap_error_detail(error,
 		"process %d (%s) allocated less than about %s meanwhile; "
 		"%llu frees of older blocks were seen",
-		recording->target.pid, recording->target.comm, size,
-		snapshot->totals.frees_unknown);
+		recording->target.pid, recording->target.comm, size, totals->frees_unknown);
 	if (recording->child && !recording->target.probed_count) {
 		ap_error_detail(error, "%s did not load liballocprof.so", recording->target.comm);
 		ap_error_hint(error, "static and setuid programs ignore LD_PRELOAD; "
 				     "link with liballocprof.a instead");
-		return;
+		return -ENODATA;
 	}
 	ap_error_hint(error, "record for longer, or sample more often: --period 16K");
+	return -ENODATA;
 }
 
 static void end_print(const struct recording *recording, const struct ap_totals *totals)
@@ -230,8 +211,7 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 		goto fail;
 	end_print(recording, &snapshot.totals);
 	if (!snapshot.totals.allocated.samples) {
-		no_samples(recording, &snapshot, error);
-		err = -ENODATA;
+		err = recording_no_samples(recording, &snapshot.totals, error);
 		goto out;
 	}
 	err = recording_profile(recording, &snapshot, &profile, &faults);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The line that says how a recording goes. */
+/* How a recording goes: the line of progress, and what is lost. */
 #include "cmd.h"
 
 #include "estimate.h"
@@ -69,4 +69,39 @@ void recording_status_show(struct recording *recording, uint64_t now)
 		seconds / 60, seconds % 60, totals.allocated.samples, live, rate, totals.stacks,
 		lost, whole);
 	ap_progress_line(&recording->progress, now, text);
+}
+
+void recording_losses_tell(const struct recording *recording, const struct ap_snapshot *snapshot,
+	void (*tell)(void *context, const char *text), void *context)
+{
+	static const char *const remedies[AP_LOSSES] = {
+		[AP_LOSS_STACKS] = "; use --max-stacks",
+		[AP_LOSS_SITES] = "; use --max-stacks",
+		[AP_LOSS_LIVE_FULL] = ", so they count as live even if freed; use --max-live",
+	};
+	const struct ap_session_options *options = &recording->options->session;
+	unsigned long long samples = snapshot->totals.allocated.samples;
+	char text[256];
+
+	for (int i = 0; i < AP_LOSSES; i++) {
+		unsigned long long lost = snapshot->losses[i].allocated.samples;
+		uint64_t more = i == AP_LOSS_LIVE_FULL ? options->max_live : options->max_stacks;
+		char remedy[96] = "";
+
+		if (!lost)
+			continue;
+		if (remedies[i])
+			snprintf(remedy, sizeof(remedy), "%s %llu", remedies[i],
+				(unsigned long long)more * 4);
+		snprintf(text, sizeof(text), "%llu of %llu samples are under [%s]%s", lost, samples,
+			ap_loss_name(i), remedy);
+		tell(context, text);
+	}
+	if (!snapshot->totals.frees_missed)
+		return;
+	snprintf(text, sizeof(text),
+		"%llu blocks were allocated again without a free in between; "
+		"they count as freed then",
+		snapshot->totals.frees_missed);
+	tell(context, text);
 }

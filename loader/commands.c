@@ -7,6 +7,7 @@
 const struct command commands[] = {
 	{"attach", cmd_attach, cmd_attach_help, "record a running process"},
 	{"run", cmd_run, cmd_run_help, "start a command under the allocator and record it"},
+	{"top", cmd_top, cmd_top_help, "show a running process live"},
 	{"report", cmd_report, cmd_report_help, "print a profile, or turn it into another format"},
 	{"diff", cmd_diff, cmd_diff_help, "compare two profiles"},
 	{"version", cmd_version, cmd_version_help, "print the version"},

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+/* allocprof top PID: a live table of a running process. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "top_print.h"
+#include "units.h"
+
+#define SECOND_NS 1000000000ULL
+
+/* Code that is made at run time gets its names that late at the most. */
+#define RENAME_NS (5 * SECOND_NS)
+
+/* A person reads no faster, and a slower one is no live table. */
+#define DELAY_LEAST_NS (SECOND_NS / 10)
+
+const char *const cmd_top_help[] = {
+	"usage: allocprof top [OPTIONS] PID|--name COMM\n"
+	"Shows who holds and who allocates the memory of a running process, as it\n"
+	"changes: ? lists the keys, q quits. Not on a terminal: prints tables.\n",
+	process_option_help,
+	"      --delay TIME         from one refresh to the next (1s)\n"
+	"  -n, --count N            print N tables and end\n"
+	"      --rows N             of a printed table; 0: all (30)\n"
+	"      --json               print one JSON object on a line for each refresh\n"
+	"      --sort live|rate|objects|name   what comes first (live)\n"
+	"      --lines              tell the lines of a function apart\n",
+	recording_options_help,
+	output_options_help,
+	NULL,
+};
+
+struct top_options {
+	struct recording_options recording;
+	uint64_t delay_ns, tables, rows;
+	bool json, lines, print;
+	enum ap_top_sort sort;
+};
+
+struct top {
+	struct recording_watcher watcher;
+	struct recording recording;
+	const struct top_options *options;
+	struct ap_top model;
+	struct ap_top_screen *screen; /* NULL: tables are printed */
+	struct ap_totals totals;      /* by the last refresh */
+	uint64_t tables;	      /* printed */
+	uint64_t rename_ns;	      /* when names of new code are looked for again */
+	char end[AP_DEATH_TEXT];
+};
+
+enum { OPTION_DELAY = OPTION_OWN, OPTION_ROWS, OPTION_JSON, OPTION_SORT, OPTION_LINES };
+
+static int sort_take(struct top_options *options, const char *text, struct ap_error *error)
+{
+	static const char *const names[] = {[AP_TOP_BY_LIVE] = "live",
+		[AP_TOP_BY_RATE] = "rate",
+		[AP_TOP_BY_OBJECTS] = "objects",
+		[AP_TOP_BY_NAME] = "name"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			options->sort = (enum ap_top_sort)i;
+			return 0;
+		}
+	}
+	return option_value_error(error, "--sort", text, "give one of: live, rate, objects, name");
+}
+
+static int option_take(
+	struct recording_options *recording, int option, const char *text, struct ap_error *error)
+{
+	struct top_options *options = (struct top_options *)recording;
+
+	switch (option) {
+	case OPTION_DELAY:
+		if (ap_duration_parse(text, &options->delay_ns) ||
+			options->delay_ns < DELAY_LEAST_NS)
+			return option_value_error(
+				error, "--delay", text, "give 100ms or more: 500ms, 2s, 1m");
+		return 0;
+	case 'n':
+		options->print = true;
+		if (ap_count_parse(text, &options->tables) || !options->tables)
+			return option_value_error(
+				error, "--count", text, "give a number of tables");
+		return 0;
+	case OPTION_ROWS:
+		if (ap_count_parse(text, &options->rows) || options->rows > UINT32_MAX)
+			return option_value_error(error, "--rows", text, "give a number of rows");
+		return 0;
+	case OPTION_JSON:
+		options->json = options->print = true;
+		return 0;
+	case OPTION_SORT:
+		return sort_take(options, text, error);
+	case OPTION_LINES:
+		options->lines = true;
+		return 0;
+	}
+	return recording_process_take(recording, option, text, error);
+}
+
+static const struct command_options own = {
+	.letters = "n:",
+	.options = {PROCESS_OPTION, {"delay", required_argument, NULL, OPTION_DELAY},
+		{"count", required_argument, NULL, 'n'},
+		{"rows", required_argument, NULL, OPTION_ROWS},
+		{"json", no_argument, NULL, OPTION_JSON},
+		{"sort", required_argument, NULL, OPTION_SORT},
+		{"lines", no_argument, NULL, OPTION_LINES}},
+	.take = option_take,
+};
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+/* The names that a runtime has given to its code since. */
+static void names_refresh(struct top *top, uint64_t now_ns)
+{
+	if (now_ns < top->rename_ns || !ap_top_sites_uncertain(&top->model.sites))
+		return;
+	ap_jit_read_map(&top->recording.jit);
+	ap_jit_read_dumps(&top->recording.jit, &top->recording.target.table, now_ns);
+	ap_top_sites_rename(&top->model.sites);
+	top->rename_ns = now_ns + RENAME_NS;
+}
+
+static int counters_refresh(struct top *top, uint64_t now_ns, struct ap_error *error)
+{
+	struct recording *recording = &top->recording;
+	struct ap_snapshot snapshot = {0};
+	int err;
+
+	names_refresh(top, now_ns);
+	err = ap_session_snapshot(recording->session, &snapshot);
+	if (!err)
+		err = ap_top_refresh(&top->model, &snapshot, &recording->target.table,
+			now_ns - recording->begin_ns, now_ns);
+	if (!err) {
+		top->totals = snapshot.totals;
+		recording_losses_tell(recording, &snapshot, ap_top_warn, &top->model);
+	}
+	ap_snapshot_clear(&snapshot);
+	if (err) {
+		ap_error_what(error, AP_EXIT_FAILURE, "cannot read the counters");
+		ap_error_detail(error, "%s", strerror(-err));
+	}
+	return err;
+}
+
+/* ---- Tables ---- */
+
+static int table_print(struct top *top, struct ap_error *error)
+{
+	const struct top_options *options = top->options;
+	int err;
+
+	if (options->json)
+		err = ap_top_json_write(stdout, &top->model, (unsigned int)options->rows);
+	else
+		err = ap_top_table_write(stdout, &top->model, (unsigned int)options->rows);
+	top->tables++;
+	if (err) {
+		ap_error_what(error, AP_EXIT_FAILURE, "cannot write to standard output");
+		ap_error_detail(error, "%s", strerror(-err));
+	}
+	return err;
+}
+
+static int look_printing(struct recording_watcher *watcher, struct recording *recording,
+	uint64_t now_ns, struct ap_error *error)
+{
+	struct top *top = (struct top *)watcher;
+	bool is_first = !watcher->due_ns;
+	int err;
+
+	if (now_ns < watcher->due_ns)
+		return 0;
+	/* Not by the delay from the last: a late one is to delay no further. */
+	watcher->due_ns = (is_first ? now_ns : watcher->due_ns) + top->options->delay_ns;
+	err = counters_refresh(top, now_ns, error);
+	if (err || is_first)
+		return err;
+	err = table_print(top, error);
+	return err ? err : top->options->tables == top->tables;
+}
+
+/* ---- A recording ---- */
+
+static int wait_for_end(struct top *top, struct ap_error *error)
+{
+	struct recording *recording = &top->recording;
+	int err;
+
+	recording->watcher = &top->watcher;
+	top->watcher = (struct recording_watcher){.input = -1, .look = look_printing};
+	err = recording_wait(recording, error);
+	if (err)
+		return err;
+	err = recording_stop(recording, error);
+	if (err && err != -ETIMEDOUT) {
+		ap_error_what(error, AP_EXIT_FAILURE, "cannot detach: %s", strerror(-err));
+		return err;
+	}
+	if (recording->end != END_EXITED)
+		return 0;
+	top->model.state.end = ap_death_format(top->end, &recording->death);
+	err = counters_refresh(top, clock_ns(), error);
+	return err ? err : table_print(top, error);
+}
+
+static int record(struct top *top, pid_t pid, struct ap_error *error)
+{
+	struct recording *recording = &top->recording;
+	int err = recording_attach(recording, pid, error);
+
+	if (err)
+		return err;
+	err = ap_top_open(&top->model, pid);
+	if (err) {
+		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
+		return err;
+	}
+	top->model.sites.show_allocator = top->options->recording.out.format.show_allocator;
+	top->model.sites.window = 1;
+	ap_symbolizer_set_jit(top->model.sites.symbolizer, &recording->jit);
+	top->model.view.sort = top->options->sort;
+	top->model.view.lines = top->options->lines;
+	top->model.state.comm = recording->target.comm;
+	top->model.state.period = recording_period(recording);
+	err = wait_for_end(top, error);
+	if (err || top->screen || top->model.state.samples)
+		return err;
+	return recording_no_samples(recording, &top->totals, error);
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct top_options options = {.delay_ns = SECOND_NS, .rows = 30};
+	struct ap_error error = {.status = AP_EXIT_FAILURE};
+	struct top top = {.options = &options};
+	pid_t pid = 0;
+	int err;
+
+	recording_init(&top.recording, &options.recording);
+	err = recording_options_parse(&options.recording, &own, argc, argv, &error);
+	if (!err && options.recording.help) {
+		help_print(cmd_top_help);
+		recording_options_clear(&options.recording);
+		return AP_EXIT_OK;
+	}
+	options.print |= !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
+	if (!err)
+		err = process_choose(
+			"top", options.recording.name, argc - optind, argv + optind, &pid, &error);
+	if (!err)
+		err = record(&top, pid, &error);
+	ap_top_clear(&top.model);
+	recording_clear(&top.recording);
+	recording_options_clear(&options.recording);
+	if (!err)
+		return AP_EXIT_OK;
+	ap_error_print(stderr, &error);
+	return error.status;
+}

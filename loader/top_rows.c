@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+#include "top_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+/* In a tree, what is below that share of the total is summed up. */
+#define SMALLEST_SHARE 0.005
+
+struct node {
+	uint64_t key;
+	uint32_t parent; /* index; of the roots NONE */
+	uint32_t function;
+	int64_t line;
+	struct ap_top_values value;
+	uint32_t first, count; /* children, in builder.order */
+};
+
+#define NONE UINT32_MAX
+
+struct builder {
+	const struct ap_top_sites *sites;
+	const struct ap_top_view *view;
+	struct ap_top_rows *rows;
+	char *matches; /* by function: whether the filter lets it through; NULL: no filter */
+	struct node *nodes;
+	uint32_t count, room;
+	struct ap_table by_key;
+	uint32_t *order;     /* nodes, those of one parent together, as they are to be shown */
+	uint32_t root_count; /* they come first in it */
+	double smallest;
+};
+
+/* ---- The view ---- */
+
+static int64_t closed_find(const struct ap_top_view *view, uint64_t key)
+{
+	for (uint32_t i = 0; i < view->closed_count; i++)
+		if (view->closed[i] == key)
+			return i;
+	return -1;
+}
+
+int ap_top_view_toggle(struct ap_top_view *view, uint64_t key)
+{
+	int64_t index = closed_find(view, key);
+
+	if (index >= 0) {
+		view->closed[index] = view->closed[--view->closed_count];
+		return 0;
+	}
+	if (ap_array_grow((void **)&view->closed, view->closed_count, &view->closed_room,
+		    sizeof(*view->closed)))
+		return -ENOMEM;
+	view->closed[view->closed_count++] = key;
+	return 0;
+}
+
+void ap_top_view_clear(struct ap_top_view *view)
+{
+	free(view->closed);
+	*view = (struct ap_top_view){0};
+}
+
+/* ---- Filter ---- */
+
+static int matches_find(struct builder *builder)
+{
+	const struct ap_profile *profile = builder->sites->profile;
+	const char *filter = builder->view->filter;
+
+	if (!*filter)
+		return 0;
+	builder->matches = calloc(profile->function_count + 1, 1);
+	if (!builder->matches)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->function_count; i++)
+		builder->matches[i] = strcasestr(profile->functions[i].name, filter) ||
+				      strcasestr(profile->functions[i].file, filter);
+	return 0;
+}
+
+/* In the flat table a function is looked for, in trees whatever it is called from or calls. */
+static bool site_matches(const struct builder *builder, const struct ap_top_site *site)
+{
+	const struct ap_shown_frame *frame = builder->sites->frames + site->first;
+
+	if (builder->view->layout == AP_TOP_CALLERS &&
+		frame[site->caller].function != builder->view->function)
+		return false;
+	if (!builder->matches)
+		return true;
+	if (builder->view->layout == AP_TOP_FLAT)
+		return builder->matches[frame[site->caller].function];
+	for (uint32_t i = 0; i < site->count; i++)
+		if (builder->matches[frame[i].function])
+			return true;
+	return false;
+}
+
+/* ---- Nodes ---- */
+
+static bool node_equal(const void *array, uint32_t index, const void *key)
+{
+	return ((const struct node *)array)[index].key == *(const uint64_t *)key;
+}
+
+/* Adds a site's values to the node of a frame below another one; the node's index or -ENOMEM. */
+static int64_t node_add(struct builder *builder, uint32_t parent,
+	const struct ap_shown_frame *frame, const struct ap_top_values *value)
+{
+	int64_t line = builder->view->lines ? frame->line : 0;
+	uint64_t key = ap_hash_u64(parent == NONE ? 0 : builder->nodes[parent].key,
+		ap_hash_u64(frame->function, (uint64_t)line));
+	int64_t index = ap_table_find(&builder->by_key, key, node_equal, builder->nodes, &key);
+
+	if (index < 0) {
+		if (ap_array_grow((void **)&builder->nodes, builder->count, &builder->room,
+			    sizeof(*builder->nodes)) ||
+			ap_table_add(&builder->by_key, key, builder->count))
+			return -ENOMEM;
+		index = builder->count++;
+		builder->nodes[index] = (struct node){
+			.key = key,
+			.parent = parent,
+			.function = frame->function,
+			.line = line,
+		};
+	}
+	ap_top_values_add(&builder->nodes[index].value, value);
+	return index;
+}
+
+static int site_add(struct builder *builder, const struct ap_top_site *site)
+{
+	const struct ap_shown_frame *frame = builder->sites->frames + site->first;
+	uint32_t first = site->caller, last = site->caller, step = 1;
+	int64_t node = NONE;
+
+	if (builder->view->layout == AP_TOP_TREE) {
+		first = site->count - 1;
+		step = -1U;
+	} else if (builder->view->layout == AP_TOP_CALLERS) {
+		last = site->count - 1;
+	}
+	for (uint32_t i = first;; i += step) {
+		node = node_add(builder, (uint32_t)node, &frame[i], &site->value);
+		if (node < 0)
+			return (int)node;
+		if (i == last)
+			return 0;
+	}
+}
+
+/* ---- Order ---- */
+
+static double sort_value(const struct builder *builder, const struct ap_top_values *value)
+{
+	switch (builder->view->sort) {
+	case AP_TOP_BY_RATE:
+		return value->rate;
+	case AP_TOP_BY_OBJECTS:
+		return (double)value->objects;
+	case AP_TOP_BY_GROWTH:
+		return (double)value->growth;
+	case AP_TOP_BY_LIVE:
+	case AP_TOP_BY_NAME:
+		break;
+	}
+	return (double)value->live;
+}
+
+static int number_compare(double a, double b)
+{
+	return a > b ? -1 : a < b;
+}
+
+static int node_compare(const void *a, const void *b, void *context)
+{
+	const struct builder *builder = context;
+	const struct node *x = &builder->nodes[*(const uint32_t *)a];
+	const struct node *y = &builder->nodes[*(const uint32_t *)b];
+	const struct ap_function *functions = builder->sites->profile->functions;
+	int order = 0;
+
+	/* The roots, whose parent is NONE, come first. */
+	if (x->parent != y->parent)
+		return x->parent + 1 < y->parent + 1 ? -1 : 1;
+	if (builder->view->sort == AP_TOP_BY_NAME)
+		order = strcmp(functions[x->function].name, functions[y->function].name);
+	if (!order)
+		order = number_compare(
+			sort_value(builder, &x->value), sort_value(builder, &y->value));
+	if (!order)
+		order = number_compare((double)x->value.live, (double)y->value.live);
+	if (!order)
+		order = number_compare(x->value.rate, y->value.rate);
+	/* Equal ones must not change places at each refresh. */
+	return order ? order : (x->key < y->key ? -1 : x->key > y->key);
+}
+
+static int nodes_order(struct builder *builder)
+{
+	builder->order = calloc(builder->count + 1, sizeof(*builder->order));
+	if (!builder->order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < builder->count; i++)
+		builder->order[i] = i;
+	qsort_r(builder->order, builder->count, sizeof(*builder->order), node_compare, builder);
+	for (uint32_t i = 0; i < builder->count; i++) {
+		uint32_t parent = builder->nodes[builder->order[i]].parent;
+
+		if (parent == NONE) {
+			builder->root_count++;
+		} else {
+			if (!builder->nodes[parent].count++)
+				builder->nodes[parent].first = i;
+		}
+	}
+	return 0;
+}
+
+/* ---- Rows ---- */
+
+static bool is_small(const struct builder *builder, const struct node *node)
+{
+	double value = sort_value(builder, &node->value);
+
+	return builder->view->layout != AP_TOP_FLAT &&
+	       (value < 0 ? -value : value) < builder->smallest;
+}
+
+static int row_add(struct builder *builder, const struct ap_top_row *row)
+{
+	struct ap_top_rows *rows = builder->rows;
+
+	if (ap_array_grow((void **)&rows->rows, rows->count, &rows->room, sizeof(*row)))
+		return -ENOMEM;
+	rows->rows[rows->count++] = *row;
+	return 0;
+}
+
+/* The nodes order[first..first + count) and what is below them, at the place of `above`. */
+static int rows_add(
+	struct builder *builder, uint32_t first, uint32_t count, const struct ap_top_row *above)
+{
+	struct ap_top_row small = {.function = AP_TOP_NO_FUNCTION};
+	struct ap_top_row row = {.level = above->level, .guides = above->guides};
+	uint32_t shown = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct node *node = &builder->nodes[builder->order[first + i]];
+
+		if (is_small(builder, node)) {
+			small.more++;
+			ap_top_values_add(&small.value, &node->value);
+		}
+	}
+	/* A single one says more by its name, and hides nothing. */
+	row.branch = builder->view->layout != AP_TOP_FLAT && above->key &&
+		     count - small.more + !!small.more > 1;
+	row.level += row.branch;
+	for (uint32_t i = 0; i < count && !err; i++) {
+		const struct node *node = &builder->nodes[builder->order[first + i]];
+
+		if (is_small(builder, node))
+			continue;
+		row.key = node->key;
+		row.function = node->function;
+		row.line = node->line;
+		row.value = node->value;
+		row.has_children = node->count != 0;
+		row.closed = node->count && closed_find(builder->view, node->key) >= 0;
+		row.last = ++shown == count - small.more && !small.more;
+		if (row.branch && row.level <= 64) {
+			uint64_t bit = 1ULL << (row.level - 1);
+
+			row.guides = above->guides | (row.last ? 0 : bit);
+		}
+		err = row_add(builder, &row);
+		if (!err && !row.closed)
+			err = rows_add(builder, node->first, node->count, &row);
+	}
+	if (err || !small.more)
+		return err;
+	small.key = ap_hash_u64(above->key, small.function);
+	small.level = row.level;
+	small.branch = row.branch;
+	small.last = true;
+	small.guides = above->guides;
+	return row_add(builder, &small);
+}
+
+int ap_top_rows_build(
+	struct ap_top_rows *rows, const struct ap_top_sites *sites, const struct ap_top_view *view)
+{
+	struct builder builder = {.sites = sites, .view = view, .rows = rows};
+	const struct ap_top_row root = {0};
+	double total;
+	int err = matches_find(&builder);
+
+	rows->count = 0;
+	rows->total = (struct ap_top_values){0};
+	for (uint32_t i = 0; i < sites->count && !err; i++) {
+		const struct ap_top_site *site = &sites->sites[i];
+
+		if (!site->count || !site_matches(&builder, site))
+			continue;
+		err = site_add(&builder, site);
+		ap_top_values_add(&rows->total, &site->value);
+	}
+	if (!err)
+		err = nodes_order(&builder);
+	total = sort_value(&builder, &rows->total);
+	builder.smallest = SMALLEST_SHARE * (total < 0 ? -total : total);
+	if (!err)
+		err = rows_add(&builder, 0, builder.root_count, &root);
+	free(builder.matches);
+	free(builder.nodes);
+	free(builder.order);
+	ap_table_clear(&builder.by_key);
+	return err;
+}
+
+int64_t ap_top_rows_find(const struct ap_top_rows *rows, uint64_t key)
+{
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].key == key)
+			return i;
+	return -1;
+}
+
+void ap_top_rows_clear(struct ap_top_rows *rows)
+{
+	free(rows->rows);
+	*rows = (struct ap_top_rows){0};
+}
