@@ -309,6 +309,17 @@ int recording_forward(struct recording *recording)
 	return 0;
 }
 
+static void abort_handle(int number)
+{
+	static const char text[] = "\nallocprof: ended before the profile was written\n";
+
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
+		/* Nobody is there to read it. */
+	}
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
 int recording_stop(struct recording *recording, struct ap_error *error)
 {
 	sigset_t set;
@@ -327,7 +338,11 @@ int recording_stop(struct recording *recording, struct ap_error *error)
 	/* From here on another Ctrl-C ends us at once. That the terminal goes does not. */
 	ending_set(&set);
 	sigdelset(&set, SIGHUP);
-	if (!recording->child)
+	if (!recording->child) {
+		for (int number = 1; number < NSIG; number++)
+			if (sigismember(&set, number) > 0)
+				signal(number, abort_handle);
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
+	}
 	return err;
 }

@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: MIT
 /* From the command line to a command. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
+
+/*
+ * A standard stream that was closed would be the next file that is opened: a profile would go to
+ * it. What is opened in its place fails as a closed one does.
+ */
+static void streams_open(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			abort();
+}
 
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	int status;
 
+	streams_open();
 	/* A pipe that nobody reads any more is an error of writing, with a message. */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
