@@ -79,6 +79,7 @@ static __noinline int lifetime_add(struct ap_site *site, __u32 class, __u64 size
 	if (!site || class >= AP_SITE_LIFETIMES)
 		return 0;
 	lifetime = &site->lifetime[class];
+	__sync_fetch_and_add(&lifetime->samples, 1);
 	__sync_fetch_and_add(&lifetime->objects, ap_objects_of(size, weight));
 	__sync_fetch_and_add(&lifetime->weight, weight);
 	return 0;

@@ -207,10 +207,10 @@ static int part_add(
 	struct ap_call_tree *tree, uint32_t node, int side, const struct ap_sample *sample)
 {
 	uint64_t hash = ap_labels_hash(0, &sample->labels);
-	struct ap_call_part part = {.node = node, .side = side};
+	struct ap_call_part part = {.node = node, .side = side, .samples = sample->samples};
 	int64_t label;
 
-	if (ap_labels_equal(&sample->labels, &AP_LABELS_NONE))
+	if (ap_labels_equal(&sample->labels, &AP_LABELS_NONE) && !sample->samples)
 		return 0;
 	label = ap_table_find(&tree->label_table, hash, labels_equal, tree->labels, &sample->labels);
 	if (label < 0) {

@@ -51,6 +51,7 @@ struct ap_call_part {
 	uint32_t label; /* index into the tree's labels */
 	int side;
 	int64_t value[AP_VALUES];
+	uint64_t samples;
 };
 
 struct ap_call_tree {
@@ -59,7 +60,7 @@ struct ap_call_tree {
 	struct ap_call_node *nodes;
 	uint32_t function_count, frame_count, node_count;
 	uint32_t function_room, frame_room, node_room;
-	/* One for each sample with labels, in no order; the threads are the profile's of that side. */
+	/* One for each sample with labels or a known number, in no order; the threads are the profile's of that side. */
 	struct ap_call_part *parts;
 	struct ap_labels *labels; /* different ones */
 	uint32_t part_count, label_count;

@@ -17,3 +17,39 @@ double ap_estimate_interval(double variance)
 {
 	return NORMAL_95 * sqrt(variance);
 }
+
+void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
+	const struct ap_sample *sample, enum ap_value value)
+{
+	bool is_live = value == AP_INUSE_OBJECTS || value == AP_INUSE_SPACE;
+	double objects = (double)sample->value[is_live ? AP_INUSE_OBJECTS : AP_ALLOC_OBJECTS];
+	double bytes = (double)sample->value[is_live ? AP_INUSE_SPACE : AP_ALLOC_SPACE];
+	double itself = (double)sample->value[value], samples = (double)sample->samples;
+
+	sum->value += itself;
+	if (!sample->samples && profile->info.period > 0 && objects > 0)
+		samples = objects * -expm1(-bytes / objects / (double)profile->info.period);
+	if (samples > 0 && objects > samples)
+		sum->variance += itself * itself * (1 / samples - 1 / objects);
+}
+
+void ap_estimate_range(const struct ap_estimate *sum, double *low, double *high)
+{
+	const double z2 = NORMAL_95 * NORMAL_95;
+	double weight = sum->value > 0 ? sum->variance / sum->value : 0;
+	double middle = sum->value + z2 * weight / 2;
+	double half = sqrt(z2 * sum->variance + z2 * z2 * weight * weight / 4);
+
+	*low = middle - half;
+	*high = middle + half;
+}
+
+double ap_estimate_share(const struct ap_estimate *sum)
+{
+	double low, high;
+
+	if (sum->value <= 0)
+		return 0;
+	ap_estimate_range(sum, &low, &high);
+	return high / sum->value - 1;
+}

@@ -1,19 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* How far an estimate from samples may be off. */
+/*
+ * How far an estimate from samples may be off.
+ *
+ * A block of size s is sampled with probability p, independently of the others, and weighs w = s / p
+ * then (see allocprof/probe.h). The sum of the weights of a set of blocks estimates their bytes T;
+ * its variance is
+ *
+ *	sum over all blocks of s^2 (1 - p) / p,   estimated without bias by
+ *	sum over the samples of w^2 (1 - p)  =  sum of w (w - s).
+ *
+ * Where n samples of one size stand for W bytes in k = W / s blocks, each weighs W / n, and this is
+ *
+ *	V = W^2 (1/n - 1/k);   of the number of blocks, k in the place of W: k^2 (1/n - 1/k).
+ *
+ * That is what is computed, from each sample of a profile by itself: these hold blocks of one class
+ * of sizes, where w hardly differs. Live blocks are a set like any other, those that are there at
+ * the end. Blocks that are sampled always, n = k, are certain.
+ *
+ * The interval. The samples of a set are nearly a Poisson number of weights of about q = V / W, so
+ * if T is true the estimate varies by T q. Those T are in the interval that W is likely for,
+ * |W - T| <= z sqrt(T q) with z = 1.96:
+ *
+ *	T = W + z^2 q / 2 -+ sqrt(z^2 V + z^4 q^2 / 4)
+ *
+ * It reaches further up than down and, unlike W -+ z sqrt(V), holds its 95% with 20 samples already;
+ * below that it says too little, as sizes that were never sampled count as none.
+ */
 #ifndef ALLOCPROF_ESTIMATE_H
 #define ALLOCPROF_ESTIMATE_H
 
 #include <stdint.h>
 
+#include "profile.h"
+
+/* A sum of samples, of one of their values. Start with {0}. */
+struct ap_estimate {
+	double value, variance;
+};
+
 /*
- * The variance of the bytes that `samples` samples of `bytes` bytes stand for with `weight`. A
- * block of size s is sampled with probability p and weighs w = s / p then, so its part of it is
- * estimated by w (w - s). Exact for blocks of one size; where sizes are mixed their mean is taken,
- * and the result is somewhat low. 0: nothing was sampled, or what is always sampled.
+ * Adds a sample of a profile to a sum. Of files that do not say how many samples there were (those
+ * of others) n is k (1 - exp(-s / period)). A value that nothing is known of adds no variance.
+ */
+void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
+	const struct ap_sample *sample, enum ap_value value);
+
+/* Where the true value is, in 95 of 100 cases. */
+void ap_estimate_range(const struct ap_estimate *sum, double *low, double *high);
+
+/* How much higher than the estimate it may be, as a share of it; 0: it is certain, or nothing. */
+double ap_estimate_share(const struct ap_estimate *sum);
+
+/* ---- From counters alone ---- */
+
+/*
+ * The variance of the bytes that `samples` samples of `bytes` bytes stand for with `weight`. The
+ * mean is taken for all sizes, and where they are mixed the result is somewhat low. 0: nothing was
+ * sampled, or what is always sampled.
  */
 double ap_estimate_variance(uint64_t samples, uint64_t bytes, uint64_t weight);
 
-/* Half the width of the 95% interval of an estimate. */
+/* Half the width of the 95% interval of an estimate from many samples. */
 double ap_estimate_interval(double variance);
 
 #endif

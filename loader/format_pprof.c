@@ -22,6 +22,7 @@ struct writer {
 	ProtobufCBuffer buffer; /* first: protobuf-c hands it back to buffer_append() */
 	struct ap_gzip_writer *gzip;
 	struct ap_intern strings; /* numbered as in string_table */
+	bool has_samples;	  /* a fifth value: how many samples of the allocator there were */
 	int err;
 };
 
@@ -65,6 +66,14 @@ static Pprof__ValueType value_type(struct writer *writer, const char *type, cons
 	return value;
 }
 
+static bool samples_known(const struct ap_profile *profile)
+{
+	for (uint32_t i = 0; i < profile->sample_count; i++)
+		if (profile->samples[i].samples)
+			return true;
+	return false;
+}
+
 static void header_pack(struct writer *writer, const struct ap_profile *profile)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
@@ -78,6 +87,15 @@ static void header_pack(struct writer *writer, const struct ap_profile *profile)
 		if (!*profile->type[i].type)
 			continue;
 		type = value_type(writer, profile->type[i].type, profile->type[i].unit);
+		one.n_sample_type = 1;
+		one.sample_type = &element;
+		profile_pack(writer, &one);
+	}
+	/* The last, and never the default one: for the error of the others. */
+	if (writer->has_samples) {
+		Pprof__Profile one = PPROF__PROFILE__INIT;
+		Pprof__ValueType type = value_type(writer, "samples", "count"), *element = &type;
+
 		one.n_sample_type = 1;
 		one.sample_type = &element;
 		profile_pack(writer, &one);
@@ -244,7 +262,7 @@ static void sample_pack(
 	uint64_t *location = calloc(from->depth + 1, sizeof(*location));
 	struct ap_pprof_label known[AP_PPROF_LABELS];
 	Pprof__Label label[AP_PPROF_LABELS], *labels[AP_PPROF_LABELS];
-	int64_t value[AP_VALUES];
+	int64_t value[AP_VALUES + 1];
 
 	if (!location) {
 		writer->err = -ENOMEM;
@@ -255,6 +273,8 @@ static void sample_pack(
 	for (int i = 0; i < AP_VALUES; i++)
 		if (*profile->type[i].type)
 			value[sample.n_value++] = from->value[i];
+	if (writer->has_samples)
+		value[sample.n_value++] = (int64_t)from->samples;
 	sample.n_label = ap_pprof_labels_put(profile, &from->labels, known);
 	for (size_t i = 0; i < sample.n_label; i++) {
 		label_set(writer, &label[i], &known[i]);
@@ -273,7 +293,11 @@ static void sample_pack(
 int ap_format_pprof_write(
 	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
 {
-	struct writer writer = {.buffer.append = buffer_append, .gzip = ap_gzip_begin(out)};
+	struct writer writer = {
+		.buffer.append = buffer_append,
+		.gzip = ap_gzip_begin(out),
+		.has_samples = samples_known(profile),
+	};
 	int err;
 
 	if (!writer.gzip)

@@ -50,6 +50,7 @@ struct reader {
 	struct ap_table mappings, functions, locations; /* by the ids in the file */
 	uint32_t *mapping, *function, *location;	/* what they became */
 	int slot[AP_VALUES];				/* which of a sample's values; -1: none */
+	int samples_slot;				/* the number of samples, the same */
 	char *reason;
 	size_t size;
 };
@@ -140,11 +141,15 @@ static int types_read(struct reader *reader)
 
 		if (!name)
 			return -EBADMSG;
+		if (strcmp(name, "samples") == 0)
+			reader->samples_slot = (int)i;
 		if (value < 0 || reader->slot[value] >= 0)
 			continue;
 		any = true;
 		err = type_place(reader, i, value, ap_value_names[value]);
 	}
+	if (!any)
+		reader->samples_slot = -1;
 	for (size_t i = 0; !any && i < from->n_sample_type && i < AP_VALUES && !err; i++)
 		err = type_place(reader, i, (int)i, NULL);
 
@@ -322,6 +327,7 @@ static int sample_read(struct reader *reader, const Pprof__Sample *from)
 	uint32_t *location = calloc(from->n_location_id + 1, sizeof(*location));
 	int64_t value[AP_VALUES] = {0};
 	struct ap_pprof_labels labels;
+	int64_t samples = 0;
 	int added;
 
 	if (!location)
@@ -348,8 +354,10 @@ static int sample_read(struct reader *reader, const Pprof__Sample *from)
 	for (int i = 0; i < AP_VALUES; i++)
 		if (reader->slot[i] >= 0)
 			value[i] = from->value[reader->slot[i]];
-	added = ap_profile_add_labeled(
-		reader->to, location, (uint32_t)from->n_location_id, &labels.labels, value);
+	if (reader->samples_slot >= 0 && from->value[reader->samples_slot] > 0)
+		samples = from->value[reader->samples_slot];
+	added = ap_profile_add_labeled(reader->to, location, (uint32_t)from->n_location_id,
+		&labels.labels, value, (uint64_t)samples);
 out:
 	free(location);
 	return added;
@@ -404,6 +412,7 @@ static int profile_convert(
 		.mapping = calloc(from->n_mapping + 1, sizeof(uint32_t)),
 		.function = calloc(from->n_function + 1, sizeof(uint32_t)),
 		.location = calloc(from->n_location + 1, sizeof(uint32_t)),
+		.samples_slot = -1,
 		.reason = reason,
 		.size = size,
 	};

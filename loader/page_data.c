@@ -200,6 +200,7 @@ static uint32_t parts_merge(struct ap_call_part *parts, uint32_t count)
 		}
 		for (int v = 0; v < AP_VALUES; v++)
 			last->value[v] = ap_value_add(last->value[v], parts[i].value[v]);
+		last->samples += parts[i].samples;
 	}
 	return kept;
 }
@@ -229,8 +230,8 @@ static int parts_put(FILE *out, const struct ap_call_tree *tree)
 		for (; i < count && parts[i].node == node; i++) {
 			const int64_t *value = parts[i].value;
 
-			fprintf(out, "%s%u,%u,%lld,%lld,%lld,%lld", comma, position - last,
-				parts[i].label, (long long)value[0], (long long)value[1],
+			fprintf(out, "%s%u,%u,%llu,%lld,%lld,%lld,%lld", comma, position - last,
+				parts[i].label, (unsigned long long)parts[i].samples, (long long)value[0], (long long)value[1],
 				(long long)value[2], (long long)value[3]);
 			last = position;
 			comma = ",";

@@ -19,9 +19,10 @@
  *              1 ms, 1 to 10 ms, ... 7 from 1000 s on; age, of live blocks, in tenths of
  *              the recording: 0 the youngest; thread: index into threads
  *   threads    [name, tid, ...]   "" and 0: not known
- *   parts      [skip, label, v0, v1, v2, v3, ...]   of the node's self values those with this
- *              label; skip: distance from the node of the part before, 0 for the same; the root,
- *              0, counts as a node
+ *   parts      [skip, label, samples, v0, v1, v2, v3, ...]   of the node's self values those with
+ *              this label; skip: distance from the node of the part before, 0 for the same; the
+ *              root, 0, counts as a node; samples: how many they stand for, 0: not known. A value v
+ *              of k objects has the variance v^2 (1/samples - 1/k): see estimate.h
  */
 int ap_page_data_put(FILE *out, const struct ap_profile *profile, const struct ap_profile *base,
 	const struct ap_call_tree *tree, const struct ap_format_options *options);

@@ -396,7 +396,7 @@ static int sample_create(struct ap_profile *profile, struct ap_sample *key, uint
 }
 
 int ap_profile_add_labeled(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
-	const struct ap_labels *labels, const int64_t value[AP_VALUES])
+	const struct ap_labels *labels, const int64_t value[AP_VALUES], uint64_t samples)
 {
 	struct ap_profile_index *index = profile->index;
 	struct ap_sample key = {
@@ -416,13 +416,14 @@ int ap_profile_add_labeled(struct ap_profile *profile, const uint32_t *location,
 		*sum = ap_value_add(*sum, value[i]);
 		profile->total[i] = ap_value_add(profile->total[i], value[i]);
 	}
+	profile->samples[found].samples += samples;
 	return (int)found;
 }
 
 int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
 	const int64_t value[AP_VALUES])
 {
-	return ap_profile_add_labeled(profile, location, depth, &AP_LABELS_NONE, value);
+	return ap_profile_add_labeled(profile, location, depth, &AP_LABELS_NONE, value, 0);
 }
 
 /* ---- A sample as it is shown ---- */

@@ -83,6 +83,7 @@ struct ap_sample {
 	uint32_t first; /* index of the first sample with this stack: equal for equal stacks */
 	struct ap_labels labels;
 	int64_t value[AP_VALUES];
+	uint64_t samples; /* of the allocator, that the values stand for; 0: not known */
 };
 
 /*
@@ -162,10 +163,12 @@ bool ap_location_is_reserved(const struct ap_profile *profile, const struct ap_l
 /* Find or add; the index. name NULL: unknown. */
 int ap_profile_add_thread(struct ap_profile *profile, const char *name, int64_t tid);
 
-/* Adds the values to the sample with these locations (leaf first) and labels, creating it when
- * new; the second is for samples without labels. */
+/*
+ * Adds the values, and what they stand for, to the sample with these locations (leaf first) and
+ * labels, creating it when new. The second is for what has no labels and no known number.
+ */
 int ap_profile_add_labeled(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
-	const struct ap_labels *labels, const int64_t value[AP_VALUES]);
+	const struct ap_labels *labels, const int64_t value[AP_VALUES], uint64_t samples);
 int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
 	const int64_t value[AP_VALUES]);
 

@@ -126,7 +126,8 @@ static int merge_sample(struct ap_profile *profile, const struct ap_sample *samp
 		labels.thread = (int32_t)renamed->thread[labels.thread];
 	for (int i = 0; i < AP_VALUES; i++)
 		value[i] = multiply_saturating(sample->value[i], factor);
-	index = ap_profile_add_labeled(profile, location, sample->depth, &labels, value);
+	index = ap_profile_add_labeled(
+		profile, location, sample->depth, &labels, value, sample->samples);
 	free(location);
 	return index;
 }

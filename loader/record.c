@@ -51,7 +51,8 @@ static int parts_add(struct recording *recording, const uint32_t *location, uint
 		labels.lifetime = (int8_t)part[i].lifetime;
 		labels.age = (int8_t)part[i].age;
 		added = ap_profile_add_labeled(
-			recording->profile, location, depth, &labels, part[i].value);
+			recording->profile, location, depth, &labels, part[i].value,
+			part[i].samples);
 		if (added < 0)
 			return added;
 	}
@@ -185,7 +186,8 @@ static int live_full_add(struct recording *recording, const struct ap_counters *
 		return named;
 	ap_site_split(&site, NULL, part, &is_negative);
 	part->value[AP_ALLOC_OBJECTS] = part->value[AP_ALLOC_SPACE] = 0;
-	named = ap_profile_add_sample(recording->profile, &location, 1, part->value);
+	named = ap_profile_add_labeled(recording->profile, &location, 1, &AP_LABELS_NONE,
+		part->value, part->samples);
 	return named < 0 ? named : 0;
 }
 
@@ -215,6 +217,7 @@ static void counters_sum(struct ap_counters *sum, const struct ap_counters *more
 static void lifetimes_sum(struct ap_lifetime *sum, const struct ap_site *site)
 {
 	for (int i = 0; i < AP_SITE_LIFETIMES; i++) {
+		sum->samples += site->lifetime[i].samples;
 		sum->objects += site->lifetime[i].objects;
 		sum->weight += site->lifetime[i].weight;
 	}
@@ -239,7 +242,8 @@ static bool sums_differ(const struct ap_snapshot *snapshot)
 		lifetimes_sum(&lifetimes, &snapshot->losses[i]);
 	}
 	counters_sum(&freed_total, &snapshot->losses[AP_LOSS_LIVE_FULL].allocated);
-	return lifetimes.weight != snapshot->totals.freed.weight ||
+	return lifetimes.samples != snapshot->totals.freed.samples ||
+	       lifetimes.weight != snapshot->totals.freed.weight ||
 	       lifetimes.objects != snapshot->totals.freed.objects ||
 	       memcmp(&allocated, &snapshot->totals.allocated, sizeof(allocated)) ||
 	       memcmp(&freed, &freed_total, sizeof(freed));

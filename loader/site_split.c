@@ -58,6 +58,7 @@ struct ap_site_ages *ap_site_ages_new(const struct ap_snapshot *snapshot)
 		if (live->born_ns > snapshot->read_ns)
 			age = 0;
 		sum = &ages[site].age[ap_age_class(age, duration)];
+		sum->samples++;
 		sum->objects += ap_objects_of(live->size, live->weight);
 		sum->weight += live->weight;
 	}
@@ -74,34 +75,43 @@ static int64_t objects_round(uint64_t fixed)
 
 /* What is to be shared out, and how much of it has been. */
 struct share {
-	int64_t objects, bytes; /* that are left */
-	uint64_t fixed;		/* objects, as the parts have them, so far */
-	int64_t given;		/* of them, rounded */
+	int64_t objects, bytes, samples; /* that are left */
+	uint64_t fixed;			 /* objects, as the parts have them, so far */
+	int64_t given;			 /* of them, rounded */
 };
 
-/* Takes what a part has, as far as there is some left. Whether that is anything. */
-static bool share_take(struct share *share, const struct ap_lifetime *want, int64_t *objects,
-	int64_t *bytes)
+static int64_t smaller(uint64_t want, int64_t left)
 {
-	share->fixed += want->objects;
-	*objects = objects_round(share->fixed) - share->given;
-	if (*objects < 0 || *objects > share->objects)
-		*objects = share->objects;
-	*bytes = want->weight > (uint64_t)share->bytes ? share->bytes : (int64_t)want->weight;
-	share->given += *objects;
-	share->objects -= *objects;
-	share->bytes -= *bytes;
-	return *objects || *bytes;
+	return want > (uint64_t)left ? left : (int64_t)want;
 }
 
-static struct ap_site_part *part_add(struct ap_site_part *part, unsigned int *count, int64_t objects,
-	int64_t bytes, bool is_live)
+/* Takes what a class has, as far as there is some left. Whether that is anything. */
+static bool share_take(
+	struct share *share, const struct ap_lifetime *want, struct share *taken)
+{
+	share->fixed += want->objects;
+	taken->objects = objects_round(share->fixed) - share->given;
+	if (taken->objects < 0 || taken->objects > share->objects)
+		taken->objects = share->objects;
+	taken->bytes = smaller(want->weight, share->bytes);
+	taken->samples = smaller(want->samples, share->samples);
+	share->given += taken->objects;
+	share->objects -= taken->objects;
+	share->bytes -= taken->bytes;
+	share->samples -= taken->samples;
+	return taken->objects || taken->bytes;
+}
+
+static struct ap_site_part *part_add(
+	struct ap_site_part *part, unsigned int *count, const struct share *of, bool is_live)
 {
 	part += (*count)++;
 	*part = (struct ap_site_part){
 		.lifetime = -1,
 		.age = -1,
-		.value = {objects, bytes, is_live ? objects : 0, is_live ? bytes : 0},
+		.value = {of->objects, of->bytes, is_live ? of->objects : 0,
+			is_live ? of->bytes : 0},
+		.samples = (uint64_t)of->samples,
 	};
 	return part;
 }
@@ -115,34 +125,37 @@ static void rest_add(struct ap_site_part *part, unsigned int first, unsigned int
 		if (is_live)
 			part[*count - 1].value[AP_INUSE_OBJECTS] += share->objects;
 	} else if (share->bytes || share->objects) {
-		part_add(part, count, share->objects, share->bytes, is_live);
+		part_add(part, count, share, is_live);
 	}
 }
 
 unsigned int ap_site_split(const struct ap_site *site, const struct ap_site_ages *ages,
 	struct ap_site_part part[AP_SITE_PARTS], bool *is_negative)
 {
-	int64_t allocated_objects = objects_round(site->allocated.objects);
-	struct share freed = {objects_round(site->freed.objects), (int64_t)site->freed.weight, 0, 0};
-	struct share live = {allocated_objects - freed.objects,
-		(int64_t)(site->allocated.weight - site->freed.weight), 0, 0};
+	struct share all = {objects_round(site->allocated.objects), (int64_t)site->allocated.weight,
+		(int64_t)site->allocated.samples, 0, 0};
+	struct share freed = {objects_round(site->freed.objects), (int64_t)site->freed.weight,
+		(int64_t)site->freed.samples, 0, 0};
+	struct share live = {all.objects - freed.objects,
+		(int64_t)(site->allocated.weight - site->freed.weight),
+		all.samples - freed.samples, 0, 0};
 	unsigned int count = 0, first;
-	int64_t objects, bytes;
+	struct share taken;
 
-	*is_negative = live.bytes < 0 || live.objects < 0 || freed.bytes < 0;
+	*is_negative = live.bytes < 0 || live.objects < 0 || live.samples < 0 || freed.bytes < 0;
 	if (*is_negative) {
-		part_add(part, &count, allocated_objects, (int64_t)site->allocated.weight, false);
+		part_add(part, &count, &all, false);
 		return count;
 	}
 	for (int i = 0; i < AP_LIFETIMES; i++)
-		if (share_take(&freed, &site->lifetime[i], &objects, &bytes))
-			part_add(part, &count, objects, bytes, false)->lifetime = i;
+		if (share_take(&freed, &site->lifetime[i], &taken))
+			part_add(part, &count, &taken, false)->lifetime = i;
 	rest_add(part, 0, &count, &freed, false);
 	first = count;
 	/* The oldest first: what has gone since the blocks were read was young, most of it. */
 	for (int i = AP_AGES; ages && i-- > 0;)
-		if (share_take(&live, &ages->age[i], &objects, &bytes))
-			part_add(part, &count, objects, bytes, true)->age = i;
+		if (share_take(&live, &ages->age[i], &taken))
+			part_add(part, &count, &taken, true)->age = i;
 	rest_add(part, first, &count, &live, true);
 	return count;
 }

@@ -26,6 +26,7 @@ struct ap_site_ages *ap_site_ages_new(const struct ap_snapshot *snapshot);
 struct ap_site_part {
 	int lifetime, age; /* classes of labels.h; -1: not of that kind, or not known */
 	int64_t value[AP_VALUES];
+	uint64_t samples;
 };
 
 /* One for each class, and one for what is in none. */

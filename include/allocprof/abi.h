@@ -62,6 +62,7 @@ struct ap_counters {
 
 /* What was freed after about as long: a part of ap_site.freed. */
 struct ap_lifetime {
+	__u64 samples;
 	__u64 objects;
 	__u64 weight;
 };
@@ -133,7 +134,7 @@ struct ap_totals {
 };
 
 _Static_assert(sizeof(struct ap_counters) == 32, "shared with BPF");
-_Static_assert(sizeof(struct ap_site) == 192, "shared with BPF");
+_Static_assert(sizeof(struct ap_site) == 256, "shared with BPF");
 _Static_assert(sizeof(struct ap_site_key) == 24, "no padding: it is a hash key");
 _Static_assert(sizeof(struct ap_thread) == 16, "shared with BPF");
 _Static_assert(sizeof(struct ap_live_key) == 16, "no padding: it is a hash key");
