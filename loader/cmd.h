@@ -140,6 +140,9 @@ int outputs_write(const struct output_options *options, const struct ap_profile 
 /* Says that it has been written, and what to do with it. */
 void output_announce(const struct command_output *output);
 
+/* What is not as it should be and does not end the command, on a line of its own. */
+void warning_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 void output_options_clear(struct output_options *options);
 
 /* ---- Options of attach and run ---- */
@@ -247,6 +250,8 @@ struct recording {
 	struct ap_target target;
 	struct ap_session *session;
 	struct ap_jit jit; /* of code that the target makes */
+	struct ap_symbolizer *symbolizer; /* while a profile is made */
+	struct ap_debuginfod *debuginfod; /* as long; NULL: not configured */
 	struct recording_variables periods, guards;
 	struct ap_rate rate;		 /* with --max-rate, once a period has been found */
 	uint64_t period_highest;	 /* that --max-rate has set; 0: none */
@@ -360,6 +365,17 @@ void recording_snapshots_finish(struct recording *recording);
 void recording_snapshots_keep(struct recording *recording, const struct output_options *named);
 
 void recording_snapshots_clear(struct recording *recording);
+
+/* ---- Names ---- */
+
+/*
+ * Gets ready to name addresses: recording->symbolizer. Says what it has been told to ask and what
+ * it refuses to read. 0 or -ENOMEM; to be closed in any case.
+ */
+int recording_names_open(struct recording *recording);
+
+/* Says what was not to be had in time. */
+void recording_names_close(struct recording *recording);
 
 /* ---- Its end ---- */
 

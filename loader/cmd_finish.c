@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,22 +15,9 @@
 
 #define SECOND_NS 1000000000ULL
 
-static void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void warn(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("warning: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-}
-
 static void loss_warn(void *context, const char *text)
 {
-	warn("%s", text);
+	warning_print("%s", text);
 }
 
 static void losses_warn(const struct recording *recording, const struct ap_snapshot *snapshot,
@@ -39,13 +25,14 @@ static void losses_warn(const struct recording *recording, const struct ap_snaps
 {
 	recording_losses_tell(recording, snapshot, loss_warn, NULL);
 	if (faults->sites)
-		warn("%llu sites have damaged keys; they are under [damaged key]",
+		warning_print("%llu sites have damaged keys; they are under [damaged key]",
 			(unsigned long long)faults->sites);
 	if (faults->negative)
-		warn("%llu sites have more freed than allocated; they count as nothing live",
+		warning_print(
+			"%llu sites have more freed than allocated; they count as nothing live",
 			(unsigned long long)faults->negative);
 	if (faults->sums_differ)
-		warn("the sites do not add up to the totals: this is a bug of allocprof");
+		warning_print("the sites do not add up to the totals: this is a bug of allocprof");
 }
 
 /* Why it ended: "the time was over", "was killed by the OOM killer at 14:02:11 UTC, live 3.9 GiB".
@@ -67,21 +54,6 @@ static char *end_format(
 	else
 		snprintf(out, END_TEXT, "%s", ends[recording->end]);
 	return out;
-}
-
-/* The names of code made at run time. Most processes have neither such code nor names for it. */
-static int jit_read(struct recording *recording)
-{
-	struct ap_jit *jit = &recording->jit;
-	int err = ap_jit_read_map(jit);
-
-	if (err == -EPERM)
-		warn("/tmp/perf-%d.map of the process is not read: it must be a regular file of "
-		     "the process's user or root",
-			jit->pid);
-	else if (err && err != -ENOENT)
-		warn("cannot read /tmp/perf-%d.map of the process: %s", jit->pid, strerror(-err));
-	return ap_jit_read_dumps(jit, &recording->target.table, recording->end_ns);
 }
 
 int recording_profile(struct recording *recording, const struct ap_snapshot *snapshot,
@@ -112,10 +84,11 @@ int recording_profile(struct recording *recording, const struct ap_snapshot *sna
 		err = ap_profile_set(
 			&profile->info.end_reason, end_format(end, recording, &snapshot->totals));
 	if (!err)
-		err = jit_read(recording);
+		err = recording_names_open(recording);
 	if (!err)
-		err = ap_record(profile, snapshot, &recording->target.table, &recording->jit,
+		err = ap_record(profile, snapshot, &recording->target.table, recording->symbolizer,
 			recording->target.pid, faults);
+	recording_names_close(recording);
 	if (!err && recording->options->out.redact)
 		err = ap_profile_redact(profile);
 	if (err) {
@@ -203,7 +176,8 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	int err = recording_stop(recording, error);
 
 	if (err == -ETIMEDOUT)
-		warn("a thread has not left the probe yet: its sample may be counted in part");
+		warning_print(
+			"a thread has not left the probe yet: its sample may be counted in part");
 	else if (err)
 		goto fail;
 	err = ap_session_snapshot(recording->session, &snapshot);

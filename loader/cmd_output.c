@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,17 @@ int outputs_write(const struct output_options *options, const struct ap_profile 
 		err = err ? err : failed;
 	}
 	return err;
+}
+
+void warning_print(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("warning: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
 }
 
 void output_options_clear(struct output_options *options)

@@ -14,6 +14,7 @@
 #include <elfutils/libdwelf.h>
 
 #include "build_id.h"
+#include "debuginfod.h"
 
 /* libdw takes all sections into memory at once. */
 #define DEBUG_BYTES_MAX ((uint64_t)2 << 30)
@@ -100,12 +101,33 @@ static int link_open(const struct ap_elf_file *file, const char *build_id, const
 	return -ENOENT;
 }
 
-int ap_debug_file_open(const struct ap_elf_file *file, const char *build_id, const char *path,
-	const char *directory)
+/* What a server sends is no more to be trusted than what lies on the disk. */
+static int fetched_open(
+	const struct ap_debug_places *places, const char *build_id, const char *name)
 {
-	int fd = build_id_open(directory, build_id);
+	int fd;
 
-	return fd >= 0 ? fd : link_open(file, build_id, path, directory);
+	if (!places->debuginfod || !*build_id)
+		return -ENOENT;
+	fd = ap_debuginfod_open(places->debuginfod, build_id, name);
+	if (fd >= 0 && !has_build_id(fd, build_id)) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd >= 0 ? fd : -ENOENT;
+}
+
+int ap_debug_file_open(const struct ap_elf_file *file, const char *build_id, const char *path,
+	const struct ap_debug_places *places)
+{
+	int fd = build_id_open(places->directory, build_id);
+
+	if (fd < 0)
+		fd = link_open(file, build_id, path, places->directory);
+	/* The vDSO has no path, and little that could be told of it. */
+	if (fd < 0 && *path == '/' && !ap_elf_file_section_bytes(file, ".debug_info"))
+		fd = fetched_open(places, build_id, path);
+	return fd;
 }
 
 /* The build id of the shared file as hex, if one is named; true also when it is damaged. */
@@ -121,7 +143,8 @@ static bool shared_named(Dwarf *dwarf, char build_id[AP_BUILD_ID_SIZE])
 	return length != 0;
 }
 
-int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file, const char *directory)
+int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file,
+	const struct ap_debug_places *places)
 {
 	char build_id[AP_BUILD_ID_SIZE];
 	uint64_t bytes = ap_elf_file_section_bytes(file, ".debug_");
@@ -134,7 +157,9 @@ int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file, const 
 		return -ENOENT;
 	if (!shared_named(dwarf->dwarf, build_id))
 		return 0;
-	dwarf->shared_fd = build_id_open(directory, build_id);
+	dwarf->shared_fd = build_id_open(places->directory, build_id);
+	if (dwarf->shared_fd < 0)
+		dwarf->shared_fd = fetched_open(places, build_id, "shared debug information");
 	if (dwarf->shared_fd >= 0)
 		dwarf->shared = dwarf_begin(dwarf->shared_fd, DWARF_C_READ);
 	if (!dwarf->shared)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Separate debug files, as distributions ship them: found by build id or by .gnu_debuglink. */
+/*
+ * Separate debug files, as distributions ship them: found by build id or by .gnu_debuglink, or
+ * fetched by build id.
+ */
 #ifndef ALLOCPROF_DEBUG_FILE_H
 #define ALLOCPROF_DEBUG_FILE_H
 
@@ -9,14 +12,23 @@
 
 #define AP_DEBUG_DIRECTORY "/usr/lib/debug"
 
+struct ap_debuginfod;
+
+/* Where debug files are looked for. */
+struct ap_debug_places {
+	const char *directory;		  /* the system's */
+	struct ap_debuginfod *debuginfod; /* NULL: none */
+};
+
 /*
  * Opens the debug file that belongs to a file: DIRECTORY/.build-id/ab/cdef.debug, or the file
- * that .gnu_debuglink names, beside `path`, in .debug beside it, or at its path under DIRECTORY.
- * One that is not proven by the same build id, or for want of one by the checksum, is not taken.
- * build_id "" and path "" are unknown. A descriptor, or -ENOENT.
+ * that .gnu_debuglink names, beside `path`, in .debug beside it, or at its path under DIRECTORY;
+ * or, when the file has no debug information of its own, what debuginfod has. One that is not
+ * proven by the same build id, or for want of one by the checksum, is not taken. build_id "" and
+ * path "" are unknown. A descriptor, or -ENOENT.
  */
 int ap_debug_file_open(const struct ap_elf_file *file, const char *build_id, const char *path,
-	const char *directory);
+	const struct ap_debug_places *places);
 
 struct ap_dwarf {
 	Dwarf *dwarf;  /* NULL: none */
@@ -29,7 +41,8 @@ struct ap_dwarf {
  * one; here it is taken by build id alone. 0, or -ENOENT when there is none, it is too large, or
  * the shared one is missing; *dwarf is to be closed in any case.
  */
-int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file, const char *directory);
+int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file,
+	const struct ap_debug_places *places);
 void ap_dwarf_close(struct ap_dwarf *dwarf); /* {0} is fine */
 
 #endif

@@ -260,22 +260,20 @@ static uint64_t stacks_lost(const struct ap_snapshot *snapshot)
 }
 
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
-	const struct ap_mapping_table *table, const struct ap_jit *jit, pid_t pid,
+	const struct ap_mapping_table *table, struct ap_symbolizer *symbolizer, pid_t pid,
 	struct ap_record_faults *faults)
 {
 	struct recording recording = {
 		.profile = profile,
-		.symbolizer = ap_symbolizer_new(),
+		.symbolizer = symbolizer,
 		.snapshot = snapshot,
 		.table = table,
 		.ages = ap_site_ages_new(snapshot),
 		.process = pid,
 		.faults = faults,
 	};
-	int err = recording.symbolizer && recording.ages ? 0 : -ENOMEM;
+	int err = recording.ages ? 0 : -ENOMEM;
 
-	if (!err)
-		ap_symbolizer_set_jit(recording.symbolizer, jit);
 	if (!err && table->program) {
 		err = ap_symbolize_mapping(profile, table->program);
 		if (err >= 0) {
@@ -289,7 +287,6 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 		err = site_add(&recording, i);
 	if (!err)
 		err = losses_add(&recording);
-	ap_symbolizer_free(recording.symbolizer);
 	free(recording.ages);
 	profile->info.samples = snapshot->totals.allocated.samples;
 	profile->info.frees = snapshot->totals.freed.samples;

@@ -3,7 +3,6 @@
 #ifndef ALLOCPROF_RECORD_H
 #define ALLOCPROF_RECORD_H
 
-#include "jit.h"
 #include "mapping.h"
 #include "profile.h"
 #include "snapshot.h"
@@ -18,12 +17,11 @@ struct ap_record_faults {
 };
 
 /*
- * Symbolizes and files everything of a snapshot of process pid, under its mappings; code that is in
- * no file by `jit`, NULL: by nothing. Sets the
+ * Symbolizes and files everything of a snapshot of process pid, under its mappings. Sets the
  * numbers of profile->info that follow from the snapshot. 0 or -ENOMEM.
  */
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
-	const struct ap_mapping_table *table, const struct ap_jit *jit, pid_t pid,
+	const struct ap_mapping_table *table, struct ap_symbolizer *symbolizer, pid_t pid,
 	struct ap_record_faults *faults);
 
 /*

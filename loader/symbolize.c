@@ -42,6 +42,7 @@ struct known {
 struct ap_symbolizer {
 	const struct ap_jit *jit; /* NULL: none */
 	char *debug_directory;
+	struct ap_debug_places places;
 	struct ap_intern strings;
 	const char **demangled; /* by the index of the mangled name in strings; NULL: not yet */
 	uint32_t demangled_room;
@@ -74,12 +75,19 @@ int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const ch
 		return -ENOMEM;
 	free(symbolizer->debug_directory);
 	symbolizer->debug_directory = copy;
+	symbolizer->places.directory = copy;
 	return 0;
 }
 
 void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit *jit)
 {
 	symbolizer->jit = jit;
+}
+
+void ap_symbolizer_set_debuginfod(
+	struct ap_symbolizer *symbolizer, struct ap_debuginfod *debuginfod)
+{
+	symbolizer->places.debuginfod = debuginfod;
 }
 
 static void object_free(struct object *object)
@@ -112,13 +120,13 @@ void ap_symbolizer_free(struct ap_symbolizer *symbolizer)
 
 /* ---- Files ---- */
 
-static int object_debug_read(struct object *object, const char *directory)
+static int object_debug_read(struct object *object, const struct ap_debug_places *places)
 {
 	const struct ap_elf_file *from = &object->elf;
 	int err;
 
-	object->debug_fd = ap_debug_file_open(
-		&object->elf, object->key->build_id, object->key->path, directory);
+	object->debug_fd =
+		ap_debug_file_open(&object->elf, object->key->build_id, object->key->path, places);
 	if (object->debug_fd >= 0) {
 		err = ap_elf_file_open(&object->debug, object->debug_fd);
 		if (!err)
@@ -128,13 +136,13 @@ static int object_debug_read(struct object *object, const char *directory)
 		if (object->debug.elf && ap_elf_file_section_bytes(&object->debug, ".debug_info"))
 			from = &object->debug;
 	}
-	if (ap_dwarf_open(&object->dwarf, from, directory))
+	if (ap_dwarf_open(&object->dwarf, from, places))
 		return 0;
 	object->info = ap_debug_info_new(object->dwarf.dwarf);
 	return object->info ? 0 : -ENOMEM;
 }
 
-static int object_read(struct object *object, const char *directory)
+static int object_read(struct object *object, const struct ap_debug_places *places)
 {
 	int err;
 
@@ -144,7 +152,7 @@ static int object_read(struct object *object, const char *directory)
 	if (!err)
 		err = ap_symtab_add(&object->symtab, &object->elf);
 	if (!err)
-		err = object_debug_read(object, directory);
+		err = object_debug_read(object, places);
 	ap_symtab_sort(&object->symtab);
 	return err == -ENOMEM ? err : 0;
 }
@@ -171,7 +179,7 @@ static int object_get(
 	object->key = key;
 	object->debug_fd = -1;
 	object->dwarf.shared_fd = -1;
-	err = object_read(object, symbolizer->debug_directory);
+	err = object_read(object, &symbolizer->places);
 	if (err) {
 		object_free(object);
 		return err;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ap_debuginfod;
 struct ap_jit;
 struct ap_mapping;
 struct ap_profile;
@@ -34,6 +35,10 @@ void ap_symbolizer_free(struct ap_symbolizer *symbolizer); /* NULL is fine */
 
 /* Where the system's debug files are, instead of /usr/lib/debug; before the first address. */
 int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const char *path);
+
+/* Who is asked for debug files that the system has not, as above; NULL: nobody. */
+void ap_symbolizer_set_debuginfod(
+	struct ap_symbolizer *symbolizer, struct ap_debuginfod *debuginfod);
 
 /* Names for code that is in no file. The map must live as long as the symbolizer; NULL: none. */
 void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit *jit);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "record.h"
+#include "symbolize.h"
 
 #define PID   4127
 #define SITES 4
@@ -64,10 +65,14 @@ static void site_add(struct fixture *fixture, uint64_t id, struct ap_counters al
 static struct ap_profile *record(struct fixture *fixture, struct ap_record_faults *faults)
 {
 	struct ap_mapping_table table = {0};
+	struct ap_symbolizer *symbolizer = ap_symbolizer_new();
 	struct ap_profile *profile = ap_profile_new();
 
+	assert_non_null(symbolizer);
 	assert_non_null(profile);
-	assert_int_equal(ap_record(profile, &fixture->snapshot, &table, NULL, PID, faults), 0);
+	assert_int_equal(
+		ap_record(profile, &fixture->snapshot, &table, symbolizer, PID, faults), 0);
+	ap_symbolizer_free(symbolizer);
 	return profile;
 }
 

@@ -290,6 +290,46 @@ static void debug_file_by_build_id(void **state)
 	copy_close(&copy);
 }
 
+/* What dwz has taken out of several files is found by its build id, not by the path in them. */
+static void debug_information_shared_by_dwz(void **state)
+{
+	struct fixture *fixture = *state;
+	const char *directory = fixture->directory;
+	const struct ap_symbol *symbols;
+	char path[128], id[AP_BUILD_ID_SIZE];
+	struct ap_symbolizer *other;
+	struct copy copy;
+	int fd;
+
+	if (system("command -v dwz >/dev/null")) {
+		print_message("there is no dwz\n");
+		skip();
+	}
+	for (int i = 0; i < 2; i++)
+		shell("objcopy --decompress-debug-sections /proc/%d/exe %s/copy%d", getpid(),
+			directory, i);
+	snprintf(path, sizeof(path), "%s/shared", directory);
+	shell("cd %s && dwz -m shared -M /nowhere/shared copy0 copy1", directory);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(ap_build_id_read(fd, id), 0);
+	close(fd);
+	snprintf(path, sizeof(path), "%s/copy0", directory);
+	copy_open(&copy, fixture, path);
+
+	/* Without it the information is not whole, and not used. */
+	other = ap_symbolizer_new();
+	assert_int_equal(ap_symbolize(other, &copy.mapping, fixture->address, true, &symbols), 1);
+	assert_string_equal(symbols[0].name, "outer_place");
+	ap_symbolizer_free(other);
+
+	shell("mkdir -p %s/.build-id/%.2s && mv %s/shared %s/.build-id/%.2s/%s.debug", directory,
+		id, directory, directory, id, id + 2);
+	assert_int_equal(ap_symbolizer_set_debug_directory(fixture->symbolizer, directory), 0);
+	expect_place(fixture, &copy.mapping);
+	copy_close(&copy);
+}
+
 /* Opening a FIFO would wait for a writer: the test would not end. */
 static void link_to_a_fifo(void **state)
 {
@@ -583,6 +623,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_symbols, setup, teardown),
 		cmocka_unit_test_setup_teardown(debug_file_by_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(debug_file_by_build_id, setup, teardown),
+		cmocka_unit_test_setup_teardown(debug_information_shared_by_dwz, setup, teardown),
 		cmocka_unit_test_setup_teardown(link_to_a_fifo, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_without_a_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(locations_of_a_profile, setup, teardown),

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/* What a recording knows of names, beside the files that its target has mapped. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "debuginfod.h"
+#include "symbolize.h"
+#include "units.h"
+
+#define SECOND_NS 1000000000ULL
+
+/* Somebody waits for the answer. What has come by then is in the library's cache the next time. */
+#define DEBUGINFOD_SECONDS 60
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static void fetch_show(void *context, const char *name, long done, long total)
+{
+	struct recording *recording = context;
+	char text[256], got[AP_SIZE_TEXT], all[AP_SIZE_TEXT] = "?";
+	const char *slash = strrchr(name, '/');
+	uint64_t now = now_ns();
+
+	if (!ap_progress_due(&recording->progress, now))
+		return;
+	if (total > 0)
+		ap_size_format(all, (double)total);
+	snprintf(text, sizeof(text), "debuginfod: %s of %s of the debug file for %s",
+		ap_size_format(got, (double)done), all, slash ? slash + 1 : name);
+	ap_progress_line(&recording->progress, now, text);
+}
+
+static void debuginfod_open(struct recording *recording)
+{
+	struct ap_debuginfod_options options = {
+		.limit_ns = DEBUGINFOD_SECONDS * SECOND_NS,
+		.progress = fetch_show,
+		.context = recording,
+	};
+	int err = ap_debuginfod_new(&recording->debuginfod, &options);
+
+	if (err == -ENOSYS)
+		warning_print("DEBUGINFOD_URLS is set, but there is no libdebuginfod.so.1; "
+			      "nobody is asked for debug files");
+	if (err)
+		return;
+	if (!recording->options->out.quiet)
+		fprintf(stderr,
+			"note: the servers in DEBUGINFOD_URLS are asked for debug files, "
+			"for %d s at the most\n",
+			DEBUGINFOD_SECONDS);
+	ap_symbolizer_set_debuginfod(recording->symbolizer, recording->debuginfod);
+	ap_progress_start(
+		&recording->progress, stderr, recording->options->out.quiet, now_ns());
+}
+
+/* The names of code made at run time. Most processes have neither such code nor names for it. */
+static int jit_read(struct recording *recording)
+{
+	struct ap_jit *jit = &recording->jit;
+	int err = ap_jit_read_map(jit);
+
+	if (err == -EPERM)
+		warning_print("/tmp/perf-%d.map of the process is not read: it must be a regular "
+			      "file of the process's user or root",
+			jit->pid);
+	else if (err && err != -ENOENT)
+		warning_print("cannot read /tmp/perf-%d.map of the process: %s", jit->pid,
+			strerror(-err));
+	return ap_jit_read_dumps(jit, &recording->target.table, recording->end_ns);
+}
+
+int recording_names_open(struct recording *recording)
+{
+	recording->symbolizer = ap_symbolizer_new();
+	if (!recording->symbolizer)
+		return -ENOMEM;
+	ap_symbolizer_set_jit(recording->symbolizer, &recording->jit);
+	debuginfod_open(recording);
+	return jit_read(recording);
+}
+
+void recording_names_close(struct recording *recording)
+{
+	ap_progress_end(&recording->progress);
+	if (recording->debuginfod && ap_debuginfod_late(recording->debuginfod))
+		warning_print("%u debug files were not waited for: more than %d s; "
+			      "some names and lines are missing",
+			ap_debuginfod_late(recording->debuginfod), DEBUGINFOD_SECONDS);
+	ap_symbolizer_free(recording->symbolizer);
+	ap_debuginfod_free(recording->debuginfod);
+	recording->symbolizer = NULL;
+	recording->debuginfod = NULL;
+}
