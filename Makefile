@@ -5,6 +5,8 @@ O       ?= build$(if $(DEBUG),/debug)
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 VERSION := 0.1.0
+# The number changes when programs that were linked with the library no longer work with it.
+SONAME  := liballocprof.so.0
 
 CC    ?= gcc
 CXX   ?= g++
@@ -73,7 +75,8 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all alloc deps demo check check-alloc check-unit check-integration lint format asan ubsan tsan \
-	units alloc-tests bench overhead accidents fuzz fuzzers coverage install uninstall clean help compile_commands.json
+	units alloc-tests bench overhead accidents fuzz fuzzers coverage install uninstall deb clean help \
+	compile_commands.json
 
 all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)
 alloc: $(O)/liballocprof.so $(O)/liballocprof.a  ## build the allocator alone: needs a C compiler only
@@ -88,8 +91,9 @@ $(O)/alloc/%.o: alloc/%.c
 # nodelete: threads that have used it call its destructor when they end, loaded or not.
 $(O)/liballocprof.so: $(alloc_obj) alloc/liballocprof.map
 	$(call msg,LD,$@)
-	$(Q)$(CC) $(OPT) $(SANITIZE) -shared -Wl,-soname,liballocprof.so -Wl,-z,now -Wl,-z,relro \
+	$(Q)$(CC) $(OPT) $(SANITIZE) -shared -Wl,-soname,$(SONAME) -Wl,-z,now -Wl,-z,relro \
 		-Wl,-z,nodelete -Wl,--version-script=alloc/liballocprof.map -o $@ $(alloc_obj)
+	$(Q)ln -sf $(@F) $(@D)/$(SONAME)
 
 $(O)/liballocprof.a: $(alloc_obj)
 	$(call msg,AR,$@)
@@ -137,7 +141,7 @@ $(O)/loader/%.o: loader/%.c | $(skeletons) $(proto_src) $(embed_hdr)
 
 $(O)/allocprof: $(loader_obj) $(proto_obj)
 	$(call msg,LD,$@)
-	$(Q)$(CC) $(OPT) $(SANITIZE) -o $@ $(loader_obj) $(proto_obj) $(LOADER_LIBS)
+	$(Q)$(CC) $(OPT) $(SANITIZE) -Wl,-z,now -Wl,-z,relro -o $@ $(loader_obj) $(proto_obj) $(LOADER_LIBS)
 
 # --- tests and their programs
 
@@ -284,15 +288,24 @@ coverage:  ## which lines of the loader its unit tests reach: $(O)/coverage/summ
 
 install: all  ## install under $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(O)/allocprof $(DESTDIR)$(PREFIX)/bin/allocprof
-	install -D -m 755 $(O)/liballocprof.so $(DESTDIR)$(LIBDIR)/liballocprof.so
+	install -D -m 755 $(O)/liballocprof.so $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/liballocprof.so
 	install -D -m 644 $(O)/liballocprof.a $(DESTDIR)$(LIBDIR)/liballocprof.a
 	install -D -m 644 include/allocprof/probe.h $(DESTDIR)$(PREFIX)/include/allocprof/probe.h
+	install -D -m 644 loader/allocprof@.service $(DESTDIR)$(PREFIX)/lib/systemd/system/allocprof@.service
 	$(foreach page,$(man_pages),install -D -m 644 $(page) $(call man_path,$(page)) &&) true
 
 uninstall:  ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/allocprof $(DESTDIR)$(LIBDIR)/liballocprof.so \
+	rm -f $(DESTDIR)$(PREFIX)/bin/allocprof $(DESTDIR)$(LIBDIR)/liballocprof.so $(DESTDIR)$(LIBDIR)/$(SONAME) \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system/allocprof@.service \
 		$(DESTDIR)$(LIBDIR)/liballocprof.a $(DESTDIR)$(PREFIX)/include/allocprof/probe.h \
 		$(foreach page,$(man_pages),$(call man_path,$(page)))
+
+deb:  ## Debian packages in $(O)/deb, looked over by lintian and tried in a root of their own
+	$(Q).ci/deps build deb
+	$(Q)$(MAKE) --no-print-directory $(JOBS) all
+	$(Q)O=$(O) VERSION=$(VERSION) .debian/build
+	$(Q)O=$(O) tests/deb.sh
 
 clean:  ## remove what was built
 	rm -rf $(O) compile_commands.json

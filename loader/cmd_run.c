@@ -23,18 +23,19 @@ const char *const cmd_run_help[] = {
 	NULL,
 };
 
-/* Beside this program (where it was built), or in ../lib (where it is installed). */
+/* Beside this program (where it was built), or where it is installed, Debian's place included. */
 static int library_find(char path[PATH_MAX], struct ap_error *error)
 {
-	static const char *const places[] = {"liballocprof.so", "../lib/liballocprof.so"};
+	static const char *const places[] = {"liballocprof.so", "../lib/liballocprof.so.0",
+		"../lib/x86_64-linux-gnu/liballocprof.so.0"};
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	const char *folder;
 
 	self[length > 0 ? length : 0] = '\0';
 	folder = dirname(self);
-	for (size_t i = 0; i < 2; i++) {
-		char candidate[PATH_MAX + 32];
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		char candidate[PATH_MAX + 64];
 
 		snprintf(candidate, sizeof(candidate), "%s/%s", folder, places[i]);
 		if (realpath(candidate, path))
@@ -42,7 +43,7 @@ static int library_find(char path[PATH_MAX], struct ap_error *error)
 	}
 	ap_error_what(error, AP_EXIT_RUN_FAILURE, "liballocprof.so not found");
 	ap_error_detail(error, "it is neither in %s nor in %s/../lib", folder, folder);
-	ap_error_hint(error, "build it with: make");
+	ap_error_hint(error, "install liballocprof0, or build it with: make");
 	return -ENOENT;
 }
 

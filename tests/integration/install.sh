@@ -13,7 +13,8 @@ equal "files" "$(cd "$tmp/root/opt/allocprof" && find . -type f -printf '%m %P\n
   "755 bin/allocprof
 644 include/allocprof/probe.h
 644 lib/liballocprof.a
-755 lib/liballocprof.so
+755 lib/liballocprof.so.0
+644 lib/systemd/system/allocprof@.service
 644 share/man/man1/allocprof.1
 644 share/man/man7/allocprof.7
 644 share/man/man7/liballocprof.7"
@@ -25,7 +26,7 @@ has "$tmp/page.out" '^EXIT STATUS' || fail "help does not open the page"
 printf '#include <allocprof/probe.h>\nchar *symbol = AP_PERIOD_SYMBOL;\n' |
   ${CC:-cc} -I"$tmp/root/opt/allocprof/include" -x c -fsyntax-only - || fail "the header is not whole"
 
-# `run` finds ../lib/liballocprof.so; to record is for root alone.
+# `run` finds ../lib/liballocprof.so.0; to record is for root alone.
 if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
   "$installed" run -q -o "$tmp/run.folded" -- sh -c 'echo "$LD_PRELOAD"' >"$tmp/run.out" 2>"$tmp/run.err" || true
   equal "LD_PRELOAD" "$(cat "$tmp/run.out")" "$(realpath "$tmp/root/opt/allocprof/lib/liballocprof.so")"
@@ -33,4 +34,4 @@ if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
 fi
 
 into uninstall
-equal "files left" "$(find "$tmp/root" -type f)" ""
+equal "files left" "$(find "$tmp/root" ! -type d)" ""
