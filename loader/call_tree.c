@@ -268,6 +268,19 @@ out:
 	return err;
 }
 
+uint32_t ap_call_tree_after(const struct ap_call_tree *tree, uint32_t node, uint32_t *ret_up)
+{
+	*ret_up = 0;
+	if (tree->nodes[node].first_child)
+		return tree->nodes[node].first_child;
+	while (node && !tree->nodes[node].next) {
+		node = tree->nodes[node].parent;
+		++*ret_up;
+	}
+	++*ret_up;
+	return node ? tree->nodes[node].next : 0;
+}
+
 int64_t *ap_call_tree_totals(const struct ap_call_tree *tree, int side, enum ap_value value)
 {
 	int64_t *total = calloc(tree->node_count, sizeof(*total));

@@ -80,6 +80,12 @@ void ap_call_tree_free(struct ap_call_tree *tree); /* NULL is fine */
 int ap_call_tree_add(struct ap_call_tree *tree, const struct ap_profile *profile, int side);
 
 /*
+ * The next node in preorder, and how many levels it is up to the parent of it; 0 at the end. Start
+ * with the root.
+ */
+uint32_t ap_call_tree_after(const struct ap_call_tree *tree, uint32_t node, uint32_t *ret_up);
+
+/*
  * The totals of all nodes for one value, an array of node_count that the caller frees.
  * NULL: out of memory.
  */

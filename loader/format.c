@@ -11,6 +11,8 @@ const struct ap_format ap_formats[] = {
 	{"svg", {".svg"}, "a picture for a ticket or a README", ap_format_svg_write, true},
 	{"folded", {".folded"}, "for flamegraph.pl, inferno, speedscope", ap_format_folded_write,
 		false},
+	{"speedscope", {".json"}, "drop it on https://www.speedscope.app",
+		ap_format_speedscope_write, false},
 	{"text", {".txt"}, "the table of sites", ap_format_text_write, false},
 	{0},
 };
@@ -30,11 +32,18 @@ static bool has_suffix(const char *text, const char *suffix)
 	return length > end && strcmp(text + length - end, suffix) == 0;
 }
 
+bool ap_format_has_extension(const struct ap_format *format, const char *path)
+{
+	for (int i = 0; format->extension[i]; i++)
+		if (has_suffix(path, format->extension[i]))
+			return true;
+	return false;
+}
+
 const struct ap_format *ap_format_by_extension(const char *path)
 {
 	for (const struct ap_format *format = ap_formats; format->name; format++)
-		for (int i = 0; format->extension[i]; i++)
-			if (has_suffix(path, format->extension[i]))
-				return format;
+		if (ap_format_has_extension(format, path))
+			return format;
 	return NULL;
 }

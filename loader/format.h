@@ -35,6 +35,9 @@ struct ap_format {
 /* All of them; the name of the last is NULL. */
 extern const struct ap_format ap_formats[];
 
+/* Whether a file of this name is usual for it. */
+bool ap_format_has_extension(const struct ap_format *format, const char *path);
+
 /* By name; by the extension of a file name. NULL: none. */
 const struct ap_format *ap_format_by_name(const char *name);
 const struct ap_format *ap_format_by_extension(const char *path);
@@ -67,6 +70,12 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
  * function without a name is "[unknown]". A stack without frames is "[no stack]".
  */
 ap_format_write_fn ap_format_folded_write;
+
+/*
+ * For speedscope (https://www.speedscope.app): a profile for each value; of a difference two, what
+ * has grown and what has shrunk.
+ */
+ap_format_write_fn ap_format_speedscope_write;
 
 /*
  * For a terminal: the total, and a table of the functions that called the allocator, or a standard

@@ -122,28 +122,14 @@ static bool has_self(const struct ap_call_node *node, int side)
 	return false;
 }
 
-/* The next node in preorder, and how many frames are left on the way to it; 0 at the end. */
-static uint32_t node_after(const struct ap_call_tree *tree, uint32_t node, uint32_t *ret_left)
-{
-	*ret_left = 0;
-	if (tree->nodes[node].first_child)
-		return tree->nodes[node].first_child;
-	while (node && !tree->nodes[node].next) {
-		node = tree->nodes[node].parent;
-		++*ret_left;
-	}
-	++*ret_left;
-	return node ? tree->nodes[node].next : 0;
-}
-
 static void nodes_put(FILE *out, const struct ap_call_tree *tree, const uint32_t *rank)
 {
 	const char *comma = "";
 	uint32_t left;
 
 	fputs("\"tree\":[", out);
-	for (uint32_t node = node_after(tree, 0, &left); node;
-		node = node_after(tree, node, &left)) {
+	for (uint32_t node = ap_call_tree_after(tree, 0, &left); node;
+		node = ap_call_tree_after(tree, node, &left)) {
 		if (left)
 			fprintf(out, "%s-%u", comma, left);
 		fprintf(out, "%s%u", left ? "," : comma, rank[tree->nodes[node].frame]);
@@ -169,7 +155,7 @@ static void self_put(FILE *out, const struct ap_call_tree *tree, int side)
 			comma = ",";
 		}
 		position++;
-		node = node_after(tree, node, &left);
+		node = ap_call_tree_after(tree, node, &left);
 	} while (node);
 	fputc(']', out);
 }
@@ -237,7 +223,7 @@ static int parts_put(FILE *out, const struct ap_call_tree *tree)
 			comma = ",";
 		}
 		position++;
-		node = node_after(tree, node, &left);
+		node = ap_call_tree_after(tree, node, &left);
 	} while (node);
 	fputs("],\n", out);
 	free(parts);

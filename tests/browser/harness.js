@@ -23,6 +23,7 @@ let browser;
 
 async function launch() {
 	browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+	return browser;
 }
 
 async function shutdown() {

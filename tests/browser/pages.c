@@ -122,6 +122,8 @@ static void write_page(const char *directory, const char *name, const struct ap_
 	out = create(directory, name, "svg");
 	finish(out, ap_format_svg_write(out, profile, &options));
 	options.show_allocator = true;
+	out = create(directory, name, "speedscope.json");
+	finish(out, ap_format_speedscope_write(out, profile, &options));
 	for (int v = 0; v < AP_VALUES; v++) {
 		char extension[64];
 
