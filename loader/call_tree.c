@@ -128,6 +128,8 @@ void ap_call_tree_free(struct ap_call_tree *tree)
 	free(tree->functions);
 	free(tree->frames);
 	free(tree->nodes);
+	for (int side = 0; side < 2; side++)
+		free(tree->ends[side]);
 	free(tree->parts);
 	free(tree->labels);
 	ap_intern_clear(&tree->strings);
@@ -212,7 +214,8 @@ static int part_add(
 
 	if (ap_labels_equal(&sample->labels, &AP_LABELS_NONE) && !sample->samples)
 		return 0;
-	label = ap_table_find(&tree->label_table, hash, labels_equal, tree->labels, &sample->labels);
+	label = ap_table_find(
+		&tree->label_table, hash, labels_equal, tree->labels, &sample->labels);
 	if (label < 0) {
 		if (ap_array_grow((void **)&tree->labels, tree->label_count, &tree->label_room,
 			    sizeof(*tree->labels)) ||
@@ -232,8 +235,12 @@ static int part_add(
 int ap_call_tree_add(struct ap_call_tree *tree, const struct ap_profile *profile, int side)
 {
 	struct ap_shown_frames all = {0}, shown = {0};
+	uint32_t *ends = calloc((size_t)profile->sample_count + 1, sizeof(*ends));
 	int err = 0;
 
+	if (!ends)
+		return -ENOMEM;
+	tree->ends[side] = ends;
 	if (!tree->program && profile->main_mapping < profile->mapping_count) {
 		tree->program = intern(tree, profile->mappings[profile->main_mapping].file);
 		if (!tree->program)
@@ -258,6 +265,7 @@ int ap_call_tree_add(struct ap_call_tree *tree, const struct ap_profile *profile
 
 			*self = ap_value_add(*self, sample->value[v]);
 		}
+		ends[i] = (uint32_t)node;
 		err = part_add(tree, (uint32_t)node, side, sample);
 		if (err)
 			goto out;

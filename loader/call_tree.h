@@ -65,6 +65,7 @@ struct ap_call_tree {
 	struct ap_labels *labels; /* different ones */
 	uint32_t part_count, label_count;
 	uint32_t part_room, label_room;
+	uint32_t *ends[2]; /* the node in which each sample of that side's profile ends */
 	bool functions_only;	/* set before the first add: a function's lines are one frame */
 	bool without_allocator; /* the same: leave out the frames of AP_FRAME_ALLOCATOR */
 	const char *program;	/* the program's own library; NULL: unknown */
@@ -76,7 +77,7 @@ struct ap_call_tree {
 struct ap_call_tree *ap_call_tree_new(void);
 void ap_call_tree_free(struct ap_call_tree *tree); /* NULL is fine */
 
-/* Adds the samples of a profile; `side` is 1 for the one compared with. 0 or -ENOMEM. */
+/* Adds the samples of a profile, one a side; 1 is the one compared with. 0 or -ENOMEM. */
 int ap_call_tree_add(struct ap_call_tree *tree, const struct ap_profile *profile, int side);
 
 /*

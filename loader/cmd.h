@@ -119,6 +119,10 @@ int option_value_error(
 	struct ap_error *error, const char *option, const char *value, const char *expected);
 int option_error(struct ap_error *error, int option, char **argv, const struct option *known);
 
+/* One more output; format NULL: to be found by output_options_finish(). 0 or -ENOMEM. */
+int output_add(struct output_options *options, const char *path, const struct ap_format *format,
+	struct ap_error *error);
+
 /*
  * After the last option: finds the format of each output and whether it can be written, and the
  * value that is shown. 0 or a negative errno with the error filled in.

@@ -12,8 +12,10 @@
 
 const char output_options_help[] =
 	"  -o, --output FILE        write this; repeatable, the extension says what:\n"
-	"                           .html, .svg, .pb.gz (pprof), .folded, .txt\n"
-	"  -f, --format NAME        what to write where the extension does not say it\n"
+	"                           .html, .svg, .pb.gz (pprof), .folded, .txt, and\n"
+	"                           .json (for speedscope)\n"
+	"  -f, --format NAME        what to write where the extension does not say it:\n"
+	"                           html, svg, pprof, folded, speedscope, json, text\n"
 	"      --show live|allocated   what single-valued outputs hold (live)\n"
 	"      --by bytes|objects      and in which unit (bytes)\n"
 	"      --show-allocator     keep malloc, operator new, ... in the stacks\n"
@@ -63,7 +65,8 @@ static int choice_take(const char *option, const char *text, const char *no, con
 	return 0;
 }
 
-static int output_add(struct output_options *options, const char *path, struct ap_error *error)
+int output_add(struct output_options *options, const char *path, const struct ap_format *format,
+	struct ap_error *error)
 {
 	struct command_output *grown =
 		reallocarray(options->output, options->count + 1, sizeof(*grown));
@@ -73,8 +76,20 @@ static int output_add(struct output_options *options, const char *path, struct a
 		return -ENOMEM;
 	}
 	options->output = grown;
-	grown[options->count++] = (struct command_output){.path = path};
+	grown[options->count++] = (struct command_output){path, format};
 	return 0;
+}
+
+static int format_error(struct ap_error *error, const char *text)
+{
+	char list[128] = "";
+
+	for (const struct ap_format *format = ap_formats; format->name; format++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+			*list ? ", " : "", format->name);
+	option_value_error(error, "--format", text, "");
+	ap_error_hint(error, "the formats are: %s", list);
+	return -EINVAL;
 }
 
 int output_option_take(
@@ -82,12 +97,11 @@ int output_option_take(
 {
 	switch (option) {
 	case 'o':
-		return output_add(options, text, error);
+		return output_add(options, text, NULL, error);
 	case 'f':
 		options->named = ap_format_by_name(text);
 		if (!options->named)
-			return option_value_error(error, "--format", text,
-				"the formats are: html, svg, pprof, folded, text");
+			return format_error(error, text);
 		return 0;
 	case OPTION_SHOW:
 		options->shown = true;
@@ -120,6 +134,23 @@ int output_check(const char *path, struct ap_error *error)
 	return err;
 }
 
+/* What the extension says; where it says several things, or nothing, what --format says. */
+static const struct ap_format *format_choose(const struct ap_format *named, const char *path)
+{
+	const struct ap_format *format = ap_format_by_extension(path);
+
+	return !format || (named && ap_format_has_extension(named, path)) ? named : format;
+}
+
+static void extensions_list(char *out, size_t room)
+{
+	*out = '\0';
+	for (const struct ap_format *format = ap_formats; format->name; format++)
+		if (format == ap_formats || strcmp(format->extension[0], format[-1].extension[0]))
+			snprintf(out + strlen(out), room - strlen(out), "%s%s", *out ? ", " : "",
+				format->extension[0]);
+}
+
 int output_options_finish(struct output_options *options, struct ap_error *error)
 {
 	if (options->objects)
@@ -128,17 +159,17 @@ int output_options_finish(struct output_options *options, struct ap_error *error
 		options->format.value = options->allocated ? AP_ALLOC_SPACE : AP_INUSE_SPACE;
 	for (size_t i = 0; i < options->count; i++) {
 		struct command_output *output = &options->output[i];
+		char list[128];
 		int err;
 
-		output->format = ap_format_by_extension(output->path);
 		if (!output->format)
-			output->format = options->named;
+			output->format = format_choose(options->named, output->path);
 		if (!output->format) {
 			ap_error_what(error, AP_EXIT_USAGE,
 				"the name of the output does not say its format: '%s'",
 				output->path);
-			ap_error_hint(error,
-				"end it in .html, .svg, .pb.gz, .folded or .txt, or add --format");
+			extensions_list(list, sizeof(list));
+			ap_error_hint(error, "end it in one of %s, or add --format", list);
 			return -EINVAL;
 		}
 		err = output_check(output->path, error);

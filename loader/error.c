@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 
+#include "json.h"
+
 void ap_error_what(struct ap_error *error, enum ap_exit status, const char *format, ...)
 {
 	va_list args;
@@ -39,4 +41,24 @@ void ap_error_print(FILE *out, const struct ap_error *error)
 		fprintf(out, "detail: %s\n", error->detail);
 	if (error->hint[0])
 		fprintf(out, "hint: %s\n", error->hint);
+}
+
+static const char *or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+void ap_error_print_json(FILE *out, const struct ap_error *error)
+{
+	struct ap_json json = {.out = out};
+
+	ap_json_object(&json, NULL);
+	ap_json_number(&json, "schema", 1);
+	ap_json_object(&json, "error");
+	ap_json_number(&json, "status", error->status);
+	ap_json_text(&json, "what", error->what);
+	ap_json_text(&json, "detail", or_null(error->detail));
+	ap_json_text(&json, "hint", or_null(error->hint));
+	ap_json_close(&json);
+	ap_json_close(&json);
 }

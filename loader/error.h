@@ -56,4 +56,8 @@ void ap_error_hint(struct ap_error *error, const char *format, ...)
 
 void ap_error_print(FILE *out, const struct ap_error *error);
 
+/* The same for scripts, in a line:
+ * {"schema":1,"error":{"status":2,"what":"...","detail":null,"hint":"..."}}. */
+void ap_error_print_json(FILE *out, const struct ap_error *error);
+
 #endif

@@ -13,6 +13,7 @@ const struct ap_format ap_formats[] = {
 		false},
 	{"speedscope", {".json"}, "drop it on https://www.speedscope.app",
 		ap_format_speedscope_write, false},
+	{"json", {".json"}, "for jq and scripts", ap_format_json_write, true},
 	{"text", {".txt"}, "the table of sites", ap_format_text_write, false},
 	{0},
 };

@@ -19,6 +19,8 @@ struct ap_format_options {
 	unsigned int top;    /* rows of the text table; 0: all */
 	bool difference;     /* the profile is one with another taken off: show signs */
 	const struct ap_profile *base; /* what it is compared with, by formats that can; or NULL */
+	double seconds;	   /* of a difference, by which what was allocated is divided; or 0 */
+	double base_scale; /* by which what was allocated in the base has been multiplied */
 };
 
 typedef int ap_format_write_fn(
@@ -76,6 +78,12 @@ ap_format_write_fn ap_format_folded_write;
  * has grown and what has shrunk.
  */
 ap_format_write_fn ap_format_speedscope_write;
+
+/*
+ * For scripts: one object with "schema": 1, all functions and stacks, all values and their errors.
+ * allocprof(1) describes it.
+ */
+ap_format_write_fn ap_format_json_write;
 
 /*
  * For a terminal: the total, and a table of the functions that called the allocator, or a standard

@@ -98,18 +98,22 @@ static int site_compare(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* "41.2 MiB", "1234", with a sign in a difference. */
+/* "41.2 MiB", "1234", with a sign in a difference, where what was allocated is by the second. */
 static const char *value_text(char out[VALUE_TEXT], const struct ap_profile *profile,
 	const struct ap_format_options *options, int64_t value)
 {
+	bool by_second = options->seconds > 0 && options->value <= AP_ALLOC_SPACE;
 	const char *sign = value < 0 ? "-" : options->difference ? "+" : "";
-	char size[AP_SIZE_TEXT];
+	double number = (double)magnitude(value) / (by_second ? options->seconds : 1);
+	char size[VALUE_TEXT - 4];
 
 	if (strcmp(profile->type[options->value].unit, "bytes") == 0)
-		snprintf(out, VALUE_TEXT, "%s%s", sign,
-			ap_size_format(size, (double)magnitude(value)));
+		ap_size_format(size, number);
+	else if (by_second)
+		snprintf(size, sizeof(size), "%.3g", number);
 	else
-		snprintf(out, VALUE_TEXT, "%s%" PRIu64, sign, magnitude(value));
+		snprintf(size, sizeof(size), "%" PRIu64, magnitude(value));
+	snprintf(out, VALUE_TEXT, "%s%s%s", sign, size, by_second ? "/s" : "");
 	return out;
 }
 

@@ -76,3 +76,48 @@ status 1 "$allocprof" report -o /dev/full -f folded "$tmp/base.pb.gz"
 head -c 100 "$tmp/base.pb.gz" >"$tmp/cut.pb.gz"
 status 1 "$allocprof" report "$tmp/cut.pb.gz"
 if "$allocprof" report "$tmp/base.pb.gz" >/dev/full 2>"$tmp/full.err"; then fail "a full disk is no error"; fi
+
+# By the second: 10 s and 20 s. `left` went from 100.9 to 250.2 a second, all from 301.2 to 350.3.
+status 0 "$allocprof" diff --show allocated "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+cat >"$tmp/expected" <<'EOF'
+allocated +49 B/s since the base, in 2 stacks
+    +149 B/s  left                              x.c:20
+    -100 B/s  right                             x.c:30
+EOF
+diff "$tmp/expected" "$tmp/status.out" || fail "the difference by the second"
+status 8 "$allocprof" diff --show allocated --fail-above 48 "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+has "$tmp/status.err" 'grew by 49 B/s, more than 48 B/s' || fail "the limit by the second"
+status 0 "$allocprof" diff --show allocated --fail-above 50 "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+
+# For scripts.
+json() { # FILE EXPRESSION-OF-j
+  python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); assert eval(sys.argv[2]), j' "$1" "$2" ||
+    fail "not so in JSON: $2"
+}
+status 0 "$allocprof" report --json "$tmp/base.pb.gz"
+json "$tmp/status.out" 'j["schema"] == 1 and j["units"] == {"inuse_space": "bytes", "alloc_space": "bytes"}'
+json "$tmp/status.out" 'j["total"]["inuse_space"] == {"value": 3012} and j["profile"]["duration_s"] == 10'
+json "$tmp/status.out" '{f["name"]: (f["self"]["inuse_space"]["value"], f["total"]["inuse_space"]["value"])
+  for f in j["functions"]} == {"main": (0, 3012), "left": (1009, 1009), "right": (2003, 2003)}'
+json "$tmp/status.out" '[[(j["functions"][f["function"]]["name"], f["line"]) for f in s["frames"]] for s in
+  j["stacks"]] == [[("left", 20), ("main", 10)], [("right", 30), ("main", 10)]]'
+status 0 "$allocprof" diff --json "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+equal "notes beside JSON" "$(cat "$tmp/status.err")" ""
+json "$tmp/status.out" 'j["total"]["alloc_space"] == {"value": 7006, "base": 6024, "change": 982}'
+json "$tmp/status.out" 'j["total"]["inuse_space"]["change"] == 3994 and j["base_scale"] == 2'
+status 0 "$allocprof" report -f json -o "$tmp/own.json" -o "$tmp/other.pb.gz" "$tmp/base.pb.gz"
+json "$tmp/own.json" 'j["schema"] == 1'
+status 0 "$allocprof" report -o "$tmp/speedscope.json" "$tmp/base.pb.gz"
+json "$tmp/speedscope.json" '[sum(p["weights"]) for p in j["profiles"]] == [3012, 3012]'
+status 0 "$allocprof" diff -f speedscope -o - "$tmp/new.pb.gz" "$tmp/base.pb.gz"
+json "$tmp/status.out" '[(p["name"], p["weights"]) for p in j["profiles"][2:]] == [("live bytes, grown", []),
+  ("live bytes, shrunk", [3994])]'
+for bad in "--json $tmp/none.pb.gz" "$tmp/base.pb.gz --frobnicate --json"; do
+  got=0
+  # shellcheck disable=SC2086
+  "$allocprof" report $bad 2>"$tmp/bad.err" >"$tmp/bad.out" || got=$?
+  json "$tmp/bad.err" "j['error']['status'] == $got and j['error']['what']"
+  equal "output of a failure" "$(cat "$tmp/bad.out")" ""
+done
+"$allocprof" version --json >"$tmp/version.json"
+json "$tmp/version.json" '"diff" in j["commands"] and "speedscope" in j["formats"] and j["schema"] == 1'

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+/* allocprof diff BASE NEW: what has changed. */
+#include "cmd_view.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "profile.h"
+#include "units.h"
+
+const char *const cmd_diff_help[] = {
+	"usage: allocprof diff [OPTIONS] BASE NEW\n"
+	"Prints what has changed from one .pb.gz to another, or writes it. What was\n"
+	"allocated is compared by the second; what is live is taken as it is.\n",
+	view_options_help,
+	"      --fail-above SIZE    exit with status 8 when it grew by more: 5M, 1G\n",
+	output_options_help,
+	NULL,
+};
+
+static const struct option diff_options[] = {
+	VIEW_OPTIONS_LONG,
+	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
+	{NULL, 0, NULL, 0},
+};
+
+/*
+ * What was allocated grows with the time: brings the base to the length of the other, so that their
+ * difference by the second is what is shown.
+ */
+static void base_scale(
+	struct ap_profile *base, const struct ap_profile *profile, struct view_options *options)
+{
+	double before = (double)base->info.duration_ns / 1e9;
+	double now = (double)profile->info.duration_ns / 1e9;
+
+	if (before <= 0 || now <= 0)
+		return;
+	options->out.format.seconds = now;
+	options->out.format.base_scale = now / before;
+	for (int value = AP_ALLOC_OBJECTS; value <= AP_ALLOC_SPACE; value++)
+		if (ap_profile_has(base, value))
+			ap_profile_scale(base, value, now / before);
+	if (!options->out.quiet && options->out.format.value <= AP_ALLOC_SPACE && before != now)
+		fprintf(stderr, "note: the base lasted %.1f s, the other %.1f s: scaled by %.3f\n",
+			before, now, now / before);
+}
+
+static int types_compare(
+	const struct ap_profile *base, const struct ap_profile *profile, struct ap_error *error)
+{
+	for (int i = 0; i < AP_VALUES; i++) {
+		if (strcmp(base->type[i].type, profile->type[i].type) == 0 &&
+			strcmp(base->type[i].unit, profile->type[i].unit) == 0)
+			continue;
+		ap_error_what(error, AP_EXIT_FAILURE, "the two profiles hold different values");
+		ap_error_hint(error, "see what they hold with allocprof report");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int difference_make(struct ap_profile **ret, const struct ap_profile *profile,
+	const struct ap_profile *base, struct ap_error *error)
+{
+	struct ap_profile *difference = ap_profile_new();
+	int err = difference ? ap_profile_merge(difference, profile, 1) : -ENOMEM;
+
+	if (!err)
+		err = ap_profile_merge(difference, base, -1);
+	if (err) {
+		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
+		ap_profile_free(difference);
+		return err;
+	}
+	/* The strings stay the profile's, which outlives the difference. */
+	for (int i = 0; i < AP_VALUES; i++) {
+		difference->type[i].type = profile->type[i].type;
+		difference->type[i].unit = profile->type[i].unit;
+	}
+	difference->default_value = profile->default_value;
+	*ret = difference;
+	return 0;
+}
+
+static int limit_check(const struct view_options *options, const struct ap_profile *difference,
+	struct ap_error *error)
+{
+	enum ap_value value = options->out.format.value;
+	bool by_second = value <= AP_ALLOC_SPACE && options->out.format.seconds > 0;
+	double grown = (double)difference->total[value];
+	char by[AP_SIZE_TEXT], most[AP_SIZE_TEXT];
+	const char *unit = by_second ? "/s" : "";
+
+	if (by_second)
+		grown /= options->out.format.seconds;
+	if (!options->has_limit || grown <= (double)options->limit)
+		return 0;
+	if (strcmp(difference->type[value].unit, "bytes") == 0) {
+		ap_size_format(by, grown);
+		ap_size_format(most, (double)options->limit);
+	} else {
+		snprintf(by, sizeof(by), "%.0f", grown);
+		snprintf(most, sizeof(most), "%.0f", (double)options->limit);
+	}
+	ap_error_what(
+		error, AP_EXIT_THRESHOLD, "grew by %s%s, more than %s%s", by, unit, most, unit);
+	return -ERANGE;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	struct view_options options = {.out.format.difference = true};
+	struct ap_error error = {.status = AP_EXIT_FAILURE};
+	struct ap_profile *base = NULL, *profile = NULL, *difference = NULL;
+	int err = view_options_parse(&options, argc, argv, diff_options, 2, &error);
+
+	if (!err && options.help) {
+		help_print(cmd_diff_help);
+		return view_finish(&options, 0, &error);
+	}
+	if (!err)
+		err = view_load(&options, argv[optind], &base, &error);
+	if (!err)
+		err = view_load(&options, argv[optind + 1], &profile, &error);
+	if (!err)
+		err = types_compare(base, profile, &error);
+	if (!err)
+		err = view_choose(&options, profile, &error);
+	if (!err) {
+		base_scale(base, profile, &options);
+		err = difference_make(&difference, profile, base, &error);
+	}
+	if (!err) {
+		options.out.format.base = base;
+		err = view(&options, profile, difference, &error);
+	}
+	if (!err)
+		err = limit_check(&options, difference, &error);
+	ap_profile_free(difference);
+	ap_profile_free(profile);
+	ap_profile_free(base);
+	return view_finish(&options, err, &error);
+}
