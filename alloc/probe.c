@@ -44,4 +44,13 @@ uint64_t ap_probe_period(void)
 	return period ? period : AP_PERIOD_DEFAULT;
 }
 
+void ap_probe_period_reset(void)
+{
+	uint64_t period = ap_probe_period();
+
+	/* If it is still that: the next profiler may be setting its own just now. */
+	__atomic_compare_exchange_n(&ap_period_set, &period, AP_PERIOD_DEFAULT, false,
+		__ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 #endif

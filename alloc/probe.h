@@ -61,6 +61,9 @@ void ap_probe_free(const void *pointer);
 /* The period in force. */
 uint64_t ap_probe_period(void);
 
+/* Puts the default back: the profiler that had set another may not have lived to do it. */
+void ap_probe_period_reset(void);
+
 #else
 
 static inline uint32_t probe_word(void)
@@ -84,6 +87,9 @@ static inline void ap_probe_free(const void *pointer)
 static inline uint64_t ap_probe_period(void)
 {
 	return AP_PERIOD_DEFAULT;
+}
+static inline void ap_probe_period_reset(void)
+{
 }
 
 #endif

@@ -61,6 +61,7 @@ static cold void sample_disarm(void)
 	if (!probe_alloc_enabled()) {
 		__atomic_store_n(&attach, 0, __ATOMIC_RELAXED);
 		armed_set(false);
+		ap_probe_period_reset();
 	}
 	ap_sample_unlock();
 }

@@ -156,6 +156,7 @@ struct recording_options {
 	struct output_options out;
 	uint64_t period;   /* 0: the target's own */
 	uint64_t max_rate; /* samples in a second; 0: no limit */
+	bool rate_asked;   /* --max-rate was given: that it cannot be kept is an error */
 	bool guard;
 	uint64_t duration_ns; /* 0: no limit */
 	const char *name;     /* --name; NULL: none */
@@ -327,6 +328,9 @@ int recording_stop(struct recording *recording, struct ap_error *error);
 
 /* Finds, reads and sets what is new. 0 or a negative errno with the error filled in. */
 int recording_variables_take(struct recording *recording, struct ap_error *error);
+
+/* Sets it again, once the probes are attached: until then the target may reset it. */
+void recording_variables_renew(struct recording *recording);
 
 /* Fails when something is to be set that the target does not have. */
 int recording_variables_check(const struct recording *recording, struct ap_error *error);

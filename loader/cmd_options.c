@@ -16,11 +16,18 @@ const char recording_options_help[] =
 	"      --keep N             keep those of the last N times only\n"
 	"      --period BYTES       mean bytes between two samples: 64K, 512K, 2M\n"
 	"      --max-rate N         raise the period when more samples come in a second\n"
+	"                           (500 without --period; 0: never)\n"
 	"      --guard              make overflows of sampled blocks, and uses after\n"
 	"                           their free, end the process at that instruction\n"
 	"      --max-stacks N       different stacks to keep apart (16384)\n"
 	"      --max-live N         sampled blocks to follow until their free (65536)\n"
 	"  -v, --verbose            print what libbpf says and what is unwound by\n";
+
+/*
+ * What is asked of a target that nobody has thought about, in samples a second: at 7 us each, 0.35%
+ * of a CPU at most, and enough to know a total to 1% after 20 s, and a tenth of it to 3%.
+ */
+#define MAX_RATE_DEFAULT 500
 
 /* Of a command with all of its own. */
 #define OPTIONS_MAX 64
@@ -96,9 +103,10 @@ static int option_take(
 				error, "--period", text, "give a number of bytes: 64K, 512K, 2M");
 		return 0;
 	case OPTION_MAX_RATE:
-		if (ap_count_parse(text, &options->max_rate) || !options->max_rate)
+		if (ap_count_parse(text, &options->max_rate))
 			return option_value_error(
 				error, "--max-rate", text, "give a number of samples: 1000");
+		options->rate_asked = true;
 		return 0;
 	case OPTION_GUARD:
 		options->guard = true;
@@ -172,6 +180,8 @@ int recording_options_parse(struct recording_options *options, const struct comm
 		if (err == -ENOENT && own->take)
 			err = own->take(options, option, optarg, error);
 	}
+	if (!options->rate_asked && !options->period)
+		options->max_rate = MAX_RATE_DEFAULT;
 	if (!err)
 		err = names_check(&options->out, error);
 	if (!err)

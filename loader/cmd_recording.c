@@ -147,6 +147,8 @@ static int scan(struct recording *recording, struct ap_error *error)
 		if (err)
 			return err;
 	}
+	if (known < target->probed_count)
+		recording_variables_renew(recording);
 	return 0;
 }
 

@@ -79,7 +79,7 @@ static int period_take(struct recording *recording, uint64_t address, struct ap_
 	if (!err && period && wanted)
 		err = ap_variable_set(period, wanted);
 	/* To know it is nice to have; to set it has been asked for. */
-	if (!err || (!options->period && !options->max_rate) || has_executed(recording, err))
+	if (!err || (!options->period && !options->rate_asked) || has_executed(recording, err))
 		return 0;
 	return variable_error(recording, err, "sampling period",
 		options->period ? "--period" : "--max-rate", error);
@@ -111,6 +111,16 @@ int recording_variables_take(struct recording *recording, struct ap_error *error
 			err = guard_take(recording, probed->guard_address, error);
 	}
 	return err;
+}
+
+void recording_variables_renew(struct recording *recording)
+{
+	for (size_t i = 0; i < recording->periods.count; i++) {
+		struct ap_variable *period = &recording->periods.items[i];
+
+		if (period->now != period->before)
+			ap_variable_set(period, period->now);
+	}
 }
 
 /* Keeps to --max-rate. A target that is going away cannot be written to, and need not be. */
@@ -154,7 +164,7 @@ int recording_variables_check(const struct recording *recording, struct ap_error
 	const struct recording_options *options = recording->options;
 	const char *what, *option;
 
-	if ((options->period || options->max_rate) && !recording->periods.count) {
+	if ((options->period || options->rate_asked) && !recording->periods.count) {
 		what = "does not let its sampling period be set";
 		option = options->period ? "--period" : "--max-rate";
 	} else if (options->guard && !recording->guards.count) {

@@ -31,7 +31,8 @@
  *
  * The sampling period, the mean number of bytes between two samples, is the exported 8-byte
  * variable AP_PERIOD_SYMBOL of the object that holds the probes. A profiler may store to it at any
- * time through /proc/PID/mem; 0 is read as AP_PERIOD_DEFAULT.
+ * time through /proc/PID/mem; 0 is read as AP_PERIOD_DEFAULT. This allocator puts the default back
+ * when it notices that the last profiler has gone, so set it (again) once the probes are attached.
  *
  * An allocator may have a second one, the 4-byte variable AP_GUARD_SYMBOL: while it is 1, sampled
  * blocks are put where an overflow or a use after free faults.

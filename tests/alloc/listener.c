@@ -93,6 +93,8 @@ void listener_attach(uint64_t period)
 	__atomic_store_n(&allocprof_sample_period, period, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&ap_free_semaphore, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&ap_alloc_word.semaphore, 1, __ATOMIC_RELAXED);
+	/* Meanwhile a thread may have noticed that the last listener had gone. */
+	__atomic_store_n(&allocprof_sample_period, period, __ATOMIC_RELAXED);
 }
 
 void listener_detach(void)

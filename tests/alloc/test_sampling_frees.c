@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include <allocprof/probe.h>
+
 #include "listener.h"
 
 #define SHARED 512
@@ -321,6 +323,11 @@ static void test_memory(void **state)
 	}
 	assert_int_equal(listener_live(), 0);
 	listener_detach();
+	assert_int_not_equal(listener_period(), AP_PERIOD_DEFAULT);
+	footprint(blocks, count);
+	for (int i = 0; i < count; i++)
+		free(blocks[i]);
+	assert_int_equal(listener_period(), AP_PERIOD_DEFAULT);
 	malloc_trim(0);
 	end = resident();
 	printf("40 MiB take %zu KiB, %zu KiB while attached; %+ld KiB are left after all\n",
