@@ -41,7 +41,7 @@ ALLOC_CFLAGS := $(COMMON) $(OPT) -fPIC -fvisibility=hidden -fno-omit-frame-point
 	-DAP_DEBUG=$(debug_level) $(SANITIZE) $(CFLAGS)
 LOADER_CFLAGS := $(COMMON) $(OPT) -I$(O)/bpf -I$(O)/loader -Iloader -D_GNU_SOURCE \
 	-fno-omit-frame-pointer $(SANITIZE) $(CFLAGS)
-LOADER_LIBS := -lbpf -ldw -lelf -lprotobuf-c -liberty -lz -lpthread -ldl -lm
+LOADER_LIBS := -lbpf -ldw -lelf -lprotobuf-c -liberty -lz -lncursesw -ltinfo -lpthread -ldl -lm
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -Wall -Wno-unused-function $(if $(filter 1,$(WERROR)),-Werror) \
 	-Iinclude -Ivmlinux -D__TARGET_ARCH_x86 -MMD -MP
 

@@ -224,6 +224,8 @@ struct recording_watcher {
 	 * end; or a negative errno with the error filled in. */
 	int (*look)(struct recording_watcher *watcher, struct recording *recording, uint64_t now_ns,
 		struct ap_error *error);
+	/* Gets what would be said on standard error meanwhile, a line without its newline. */
+	void (*tell)(struct recording_watcher *watcher, const char *text);
 };
 
 /* A file that a snapshot has written. */

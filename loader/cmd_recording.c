@@ -267,6 +267,8 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			wishes_take(recording, now);
 		if (polled[0].revents) {
 			recording->end = END_EXITED;
+			recording->death = ap_process_watch_death(
+				recording->deaths, recording->target.pid);
 			break;
 		}
 		if (signals_take(recording)) {
@@ -330,8 +332,6 @@ int recording_stop(struct recording *recording, struct ap_error *error)
 	/* What was loaded since the last look is still there to be seen. */
 	if (recording->end != END_EXITED)
 		ap_target_scan(&recording->target, error);
-	else
-		recording->death = ap_process_watch_death(recording->deaths, recording->target.pid);
 	ap_mmap_watch_read(&recording->watch, recording->target.pid, &recording->target.table);
 	ap_target_search(&recording->target, error);
 	recording->end_ns = clock_ns(CLOCK_MONOTONIC);

@@ -69,7 +69,8 @@ static _Noreturn void writer_main(struct recording *recording, pid_t parent, int
 	if (nowhere < 0 || dup2(nowhere, STDERR_FILENO) < 0)
 		_exit(AP_EXIT_FAILURE);
 	named.quiet = true;
-	recording->end = END_NOT_YET;
+	if (recording->end != END_EXITED)
+		recording->end = END_NOT_YET;
 	result = snapshot_write(recording, &named);
 	if (write(to, &result, sizeof(result)) != sizeof(result))
 		_exit(AP_EXIT_FAILURE);
@@ -83,7 +84,8 @@ static int snapshot_begin(struct recording *recording, uint64_t now_ns)
 	int ends[2];
 	int err;
 
-	recording->end_ns = now_ns;
+	if (recording->end != END_EXITED)
+		recording->end_ns = now_ns;
 	err = recording_outputs_name(recording,
 		recording->start_ns + (int64_t)(now_ns - recording->begin_ns), &snapshots->named);
 	if (err)
@@ -169,12 +171,56 @@ void recording_snapshots_keep(struct recording *recording, const struct output_o
 
 /* ---- Their course ---- */
 
+/* Whoever watches the recording has the terminal. */
+static void tell(struct recording *recording, const char *text)
+{
+	struct recording_watcher *watcher = recording->watcher;
+
+	if (watcher)
+		watcher->tell(watcher, text);
+	else
+		fprintf(stderr, "warning: %s\n", text);
+}
+
+static void failure_tell(struct recording *recording, const char *what, const char *detail)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "no snapshot: %s%s%s", what, *detail ? ": " : "", detail);
+	tell(recording, text);
+}
+
+/* What differs from an earlier name: of "a.html" and "a.pb.gz" ".pb.gz". */
+static const char *difference(const char *path, const char *earlier)
+{
+	size_t same = 0, dot = 0;
+
+	for (; path[same] && path[same] == earlier[same]; same++)
+		if (path[same] == '.')
+			dot = same;
+	return strchr(path + dot, '/') ? path : path + dot;
+}
+
+/* All of them in one line. */
+static void written_tell(struct recording *recording)
+{
+	const struct output_options *named = &recording->snapshots.named;
+	char text[1024];
+	size_t used = (size_t)snprintf(text, sizeof(text), "wrote");
+
+	for (size_t i = 0; i < named->count && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", i ? "," : "",
+			i ? difference(named->output[i].path, named->output[0].path)
+			  : named->output[i].path);
+	tell(recording, text);
+}
+
 /* The writer has ended, or is waited for. */
 static void snapshot_end(struct recording *recording)
 {
 	struct recording_snapshots *snapshots = &recording->snapshots;
 	struct result result = {.err = -EIO};
-	bool quiet = recording->options->out.quiet || recording->watcher;
+	bool quiet = recording->options->out.quiet;
 	ssize_t length;
 
 	do {
@@ -187,13 +233,14 @@ static void snapshot_end(struct recording *recording)
 	snapshots->writer = 0;
 	ap_progress_end(&recording->progress);
 	if (!result.err) {
-		for (size_t i = 0; i < snapshots->named.count && !quiet; i++)
+		if (recording->watcher)
+			written_tell(recording);
+		for (size_t i = 0; i < snapshots->named.count && !recording->watcher && !quiet; i++)
 			output_announce(&snapshots->named.output[i]);
 		recording_snapshots_keep(recording, &snapshots->named);
-	} else if (!recording->watcher && (result.err != -ENODATA || snapshots->asked)) {
+	} else if (result.err != -ENODATA || snapshots->asked) {
 		/* That a process is idle is worth a word only to who has asked. */
-		fprintf(stderr, "warning: no snapshot: %s%s%s\n", result.error.what,
-			result.error.detail[0] ? ": " : "", result.error.detail);
+		failure_tell(recording, result.error.what, result.error.detail);
 	}
 	snapshots->asked = false;
 	recording_outputs_clear(&snapshots->named);
@@ -217,7 +264,7 @@ void recording_snapshots_follow(struct recording *recording, uint64_t now_ns)
 	snapshots->wanted = false;
 	err = snapshot_begin(recording, now_ns);
 	if (err)
-		fprintf(stderr, "warning: no snapshot: %s\n", strerror(-err));
+		failure_tell(recording, strerror(-err), "");
 }
 
 void recording_snapshots_finish(struct recording *recording)

@@ -3,12 +3,14 @@
 #include "cmd.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "top_print.h"
+#include "top_screen.h"
 #include "units.h"
 
 #define SECOND_NS 1000000000ULL
@@ -47,7 +49,9 @@ struct top {
 	struct recording recording;
 	const struct top_options *options;
 	struct ap_top model;
+	struct ap_top_pane pane;
 	struct ap_top_screen *screen; /* NULL: tables are printed */
+	bool stale;		      /* what is on it */
 	struct ap_totals totals;      /* by the last refresh */
 	uint64_t tables;	      /* printed */
 	uint64_t rename_ns;	      /* when names of new code are looked for again */
@@ -196,7 +200,114 @@ static int look_printing(struct recording_watcher *watcher, struct recording *re
 	return err ? err : top->options->tables == top->tables;
 }
 
+static void tell_printing(struct recording_watcher *watcher, const char *text)
+{
+	fprintf(stderr, "%s\n", text);
+}
+
+/* ---- The screen ---- */
+
+static void tell_on_screen(struct recording_watcher *watcher, const char *text)
+{
+	struct top *top = (struct top *)watcher;
+
+	snprintf(top->pane.message, sizeof(top->pane.message), "%s", text);
+	top->stale = true;
+}
+
+/* Takes what has been typed. 1: somebody wants to quit, or is not there any more; or as above. */
+static int keys_take(struct top *top, struct ap_error *error)
+{
+	struct recording_snapshots *snapshots = &top->recording.snapshots;
+	int key, action;
+
+	while ((key = ap_top_screen_key(top->screen))) {
+		top->stale = true;
+		if (key == -EIO)
+			return 1;
+		if (key < 0)
+			continue;
+		action = ap_top_key(&top->model, &top->pane, (unsigned int)key);
+		if (action < 0) {
+			ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
+			return action;
+		}
+		if (action == AP_TOP_QUIT)
+			return 1;
+		if (action == AP_TOP_SAVE) {
+			tell_on_screen(&top->watcher, "saving ...");
+			snapshots->wanted = snapshots->asked = true;
+		}
+	}
+	return 0;
+}
+
+static void screen_draw(struct top *top)
+{
+	if (top->stale)
+		ap_top_screen_draw(top->screen, &top->model, &top->pane);
+	top->stale = false;
+}
+
+static int look_on_screen(struct recording_watcher *watcher, struct recording *recording,
+	uint64_t now_ns, struct ap_error *error)
+{
+	struct top *top = (struct top *)watcher;
+	int err = 0;
+
+	if (now_ns >= watcher->due_ns) {
+		watcher->due_ns = now_ns + top->options->delay_ns;
+		if (!top->pane.paused)
+			err = counters_refresh(top, now_ns, error);
+		top->stale = true;
+	}
+	if (!err)
+		err = keys_take(top, error);
+	screen_draw(top);
+	return err;
+}
+
+/* The process has exited: the last table stays until somebody has seen it. */
+static int screen_stay(struct top *top, struct ap_error *error)
+{
+	struct recording *recording = &top->recording;
+	struct pollfd polled[] = {
+		{.fd = recording->signals, .events = POLLIN},
+		{.fd = STDIN_FILENO, .events = POLLIN},
+	};
+	int err = 0;
+
+	top->stale = true;
+	while (!err) {
+		err = keys_take(top, error);
+		recording_snapshots_follow(recording, recording->end_ns);
+		screen_draw(top);
+		recording_snapshots_finish(recording);
+		screen_draw(top);
+		if (!err && poll(polled, 2, -1) > 0 && polled[0].revents)
+			break;
+	}
+	return err < 0 ? err : 0;
+}
+
 /* ---- A recording ---- */
+
+static int screen_open(struct top *top, struct ap_error *error)
+{
+	const char *terminal = getenv("TERM");
+	int err = ap_top_screen_open(&top->screen, !getenv("NO_COLOR"));
+
+	if (!err)
+		return 0;
+	ap_error_what(error, AP_EXIT_FAILURE, "cannot use this terminal");
+	if (err == -ENOTSUP)
+		ap_error_detail(
+			error, "TERM is '%s', which is not known here", terminal ? terminal : "");
+	else
+		ap_error_detail(error, "%s", strerror(-err));
+	ap_error_hint(error, "set TERM=xterm, or print tables: allocprof top -n 10");
+	return err;
+}
 
 static int wait_for_end(struct top *top, struct ap_error *error)
 {
@@ -204,25 +315,27 @@ static int wait_for_end(struct top *top, struct ap_error *error)
 	int err;
 
 	recording->watcher = &top->watcher;
-	top->watcher = (struct recording_watcher){.input = -1, .look = look_printing};
+	if (top->screen)
+		top->watcher = (struct recording_watcher){
+			.input = STDIN_FILENO, .look = look_on_screen, .tell = tell_on_screen};
+	else
+		top->watcher = (struct recording_watcher){
+			.input = -1, .look = look_printing, .tell = tell_printing};
 	err = recording_wait(recording, error);
+	if (err || recording->end != END_EXITED)
+		return err;
+	recording->end_ns = clock_ns();
+	top->model.state.end = ap_death_format(top->end, &recording->death);
+	err = counters_refresh(top, recording->end_ns, error);
 	if (err)
 		return err;
-	err = recording_stop(recording, error);
-	if (err && err != -ETIMEDOUT) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot detach: %s", strerror(-err));
-		return err;
-	}
-	if (recording->end != END_EXITED)
-		return 0;
-	top->model.state.end = ap_death_format(top->end, &recording->death);
-	err = counters_refresh(top, clock_ns(), error);
-	return err ? err : table_print(top, error);
+	return top->screen ? screen_stay(top, error) : table_print(top, error);
 }
 
 static int record(struct top *top, pid_t pid, struct ap_error *error)
 {
 	struct recording *recording = &top->recording;
+	const struct top_options *options = top->options;
 	int err = recording_attach(recording, pid, error);
 
 	if (err)
@@ -232,17 +345,42 @@ static int record(struct top *top, pid_t pid, struct ap_error *error)
 		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
 		return err;
 	}
-	top->model.sites.show_allocator = top->options->recording.out.format.show_allocator;
-	top->model.sites.window = 1;
 	ap_symbolizer_set_jit(top->model.sites.symbolizer, &recording->jit);
-	top->model.view.sort = top->options->sort;
-	top->model.view.lines = top->options->lines;
+	top->model.sites.show_allocator = options->recording.out.format.show_allocator;
+	top->model.view.sort = options->sort;
+	top->model.view.lines = options->lines;
 	top->model.state.comm = recording->target.comm;
 	top->model.state.period = recording_period(recording);
-	err = wait_for_end(top, error);
-	if (err || top->screen || top->model.state.samples)
+	if (options->print)
+		top->model.sites.window = 1;
+	else
+		err = screen_open(top, error);
+	if (!err)
+		err = wait_for_end(top, error);
+	ap_top_screen_close(top->screen);
+	if (err)
 		return err;
+	recording_stop(recording, error);
+	if (!options->recording.out.quiet && recording->end == END_EXITED)
+		fprintf(stderr, "%s %s\n", recording->target.comm, top->end);
+	else if (!options->recording.out.quiet)
+		fprintf(stderr, "detached; %s keeps running\n", recording->target.comm);
+	if (!options->print || top->model.state.samples)
+		return 0;
 	return recording_no_samples(recording, &top->totals, error);
+}
+
+/* What cannot be meant by somebody who looks at a table on standard output. */
+static int options_check(const struct top_options *options, struct ap_error *error)
+{
+	for (size_t i = 0; i < options->recording.out.count; i++) {
+		if (strcmp(options->recording.out.output[i].path, "-"))
+			continue;
+		ap_error_what(error, AP_EXIT_USAGE, "top has its table on standard output");
+		ap_error_hint(error, "give a file with -o, or use attach");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 int cmd_top(int argc, char **argv)
@@ -261,6 +399,8 @@ int cmd_top(int argc, char **argv)
 		return AP_EXIT_OK;
 	}
 	options.print |= !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
+	if (!err)
+		err = options_check(&options, &error);
 	if (!err)
 		err = process_choose(
 			"top", options.recording.name, argc - optind, argv + optind, &pid, &error);

@@ -28,7 +28,7 @@ int ap_top_table_write(FILE *out, const struct ap_top *top, unsigned int most)
 	char text[AP_TOP_TEXT], place[AP_TOP_TEXT];
 
 	errno = 0;
-	ap_top_columns_choose(&columns, WIDTH, false, false);
+	ap_top_columns_choose(&columns, WIDTH, WIDTH, false, false);
 	ap_top_title(text, &top->state);
 	fprintf(out, "%s\n", text);
 	ap_top_sums(text, &top->state, &top->sites);

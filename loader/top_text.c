@@ -21,11 +21,12 @@ static const struct ap_top_column growth = {"GROWTH", AP_TOP_BY_GROWTH, 12, true
 static const struct ap_top_column rate = {"ALLOC/s", AP_TOP_BY_RATE, 11, true};
 static const struct ap_top_column objects = {"OBJECTS", AP_TOP_BY_OBJECTS, 10, true};
 
-void ap_top_columns_choose(struct ap_top_columns *ret, unsigned int width, bool grows, bool ascii)
+void ap_top_columns_choose(
+	struct ap_top_columns *ret, unsigned int width, unsigned int room, bool grows, bool ascii)
 {
 	/* What is least worth its room goes first. */
-	bool has_error = width >= 64, has_objects = width >= 50, has_rate = width >= 40;
-	bool has_growth = grows && width >= 56;
+	bool has_error = room >= 64, has_objects = room >= 50, has_rate = room >= 40;
+	bool has_growth = grows && room >= 56;
 	const struct ap_top_column *const all[] = {&live, has_error ? &error : NULL,
 		has_growth ? &growth : NULL, has_rate ? &rate : NULL,
 		has_objects ? &objects : NULL};
@@ -200,9 +201,10 @@ void ap_top_sums(
 		snprintf(off, sizeof(off), " +/-%.0f%%",
 			100 * ap_top_error(total) / (double)total->live);
 	snprintf(out, AP_TOP_TEXT,
-		"live %s%s  rate %s/s  samples %" PRIu64 "  stacks %" PRIu64 "  lost %" PRIu64
-		"  whole %.1f%%",
+		"live %s%s  rate %s/s  samples %" PRIu64 "  lost %" PRIu64
+		"  whole %.1f%%  stacks %" PRIu64,
 		ap_size_format(size, (double)total->live), off, ap_size_format(speed, total->rate),
-		state->samples, state->stacks, state->lost,
-		state->samples ? 100.0 * (double)state->whole / (double)state->samples : 100);
+		state->samples, state->lost,
+		state->samples ? 100.0 * (double)state->whole / (double)state->samples : 100,
+		state->stacks);
 }

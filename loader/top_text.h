@@ -26,8 +26,12 @@ struct ap_top_columns {
 	bool ascii;
 };
 
-/* For a width of at least 20; `growth`: that column is wanted. */
-void ap_top_columns_choose(struct ap_top_columns *ret, unsigned int width, bool growth, bool ascii);
+/*
+ * For a width of at least 20, with as many numbers as are usual in one of `room`; `growth`: that
+ * column is wanted.
+ */
+void ap_top_columns_choose(struct ap_top_columns *ret, unsigned int width, unsigned int room,
+	bool growth, bool ascii);
 
 /* The numbers of a row, columns->width wide. */
 void ap_top_numbers(char out[AP_TOP_TEXT], const struct ap_top_columns *columns,

@@ -87,7 +87,7 @@ static void rows_are(struct fixture *fixture, const char *expected)
 	size_t used = 0;
 
 	assert_int_equal(ap_top_rows_build(&fixture->rows, &fixture->sites, &fixture->view), 0);
-	ap_top_columns_choose(&columns, 80, false, true);
+	ap_top_columns_choose(&columns, 80, 80, false, true);
 	for (uint32_t i = 0; i < fixture->rows.count; i++) {
 		char name[AP_TOP_TEXT], place[AP_TOP_TEXT];
 
@@ -197,17 +197,17 @@ static void columns_drop_out_when_narrow(void **state)
 	struct ap_top_columns columns;
 	char text[AP_TOP_TEXT];
 
-	ap_top_columns_choose(&columns, 80, true, false);
+	ap_top_columns_choose(&columns, 80, 80, true, false);
 	ap_top_numbers(text, &columns, &value);
 	assert_string_equal(text, "   41.2 MiB     5%    -2.0 MiB  976.6 KiB     1.2 M");
 	assert_int_equal(columns.width, strlen(text));
 	for (unsigned int width = 20; width < 200; width++) {
-		ap_top_columns_choose(&columns, width, true, false);
+		ap_top_columns_choose(&columns, width, width, true, false);
 		assert_true(columns.width + 2 + columns.name <= width);
 		ap_top_numbers(text, &columns, &value);
 		assert_int_equal(strlen(text), columns.width);
 	}
-	ap_top_columns_choose(&columns, 40, true, false);
+	ap_top_columns_choose(&columns, 40, 40, true, false);
 	ap_top_numbers(text, &columns, &value);
 	assert_string_equal(text, "   41.2 MiB  976.6 KiB");
 }
@@ -246,7 +246,7 @@ static void deep_rows_keep_their_names(void **state)
 	char name[AP_TOP_TEXT], place[AP_TOP_TEXT];
 	struct ap_top_columns columns;
 
-	ap_top_columns_choose(&columns, 40, false, true);
+	ap_top_columns_choose(&columns, 40, 40, false, true);
 	assert_int_equal(ap_top_name(name, place, &columns, &fixture->sites, &row), 4);
 	assert_string_equal(name, "deep");
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "top_keys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const ap_top_help[] = {
+	"1 2 3 4      sort by LIVE, ALLOC/s, OBJECTS, FUNCTION",
+	"5            sort by GROWTH, after a reset",
+	"up down      select a row; also page up, page down, home, end",
+	"enter        the callers of a function; in a tree: open, close",
+	"escape       back; takes a filter away",
+	"t            the tree of calls, from the start of the threads",
+	"left right   close and open a branch of it",
+	"l            the lines of a function apart",
+	"/            show only names and files with a text in them",
+	"r            reset: count rates and GROWTH from now on",
+	"p or space   pause; the recording goes on",
+	"s            save a profile and a flame graph, as attach does",
+	"q            quit; the process keeps running",
+	"",
+	"LIVE     bytes allocated since top began and not freed",
+	"+-       what sampling leaves open of it, at 95%",
+	"ALLOC/s  bytes allocated in a second, freed or not",
+	"OBJECTS  live ones",
+	NULL,
+};
+
+/* ---- Selection ---- */
+
+static uint32_t selected_index(const struct ap_top_pane *pane, const struct ap_top_rows *rows)
+{
+	int64_t index = pane->selected ? ap_top_rows_find(rows, pane->selected) : 0;
+
+	return index < 0 ? 0 : (uint32_t)index;
+}
+
+uint32_t ap_top_pane_follow(struct ap_top_pane *pane, const struct ap_top_rows *rows)
+{
+	uint32_t index = selected_index(pane, rows);
+	uint32_t height = pane->height ? pane->height : 1;
+
+	if (rows->count <= height)
+		pane->first = 0;
+	else if (pane->first > rows->count - height)
+		pane->first = rows->count - height;
+	if (index < pane->first)
+		pane->first = index;
+	else if (index >= pane->first + height)
+		pane->first = index - height + 1;
+	return index;
+}
+
+static void select_row(struct ap_top_pane *pane, const struct ap_top_rows *rows, int64_t index)
+{
+	int64_t last = (int64_t)rows->count - 1;
+
+	index = index > last ? last : index;
+	/* At the top one stays there, whatever comes first next. */
+	pane->selected = index <= 0 ? 0 : rows->rows[index].key;
+}
+
+static bool key_moves(struct ap_top_pane *pane, const struct ap_top_rows *rows, unsigned int key)
+{
+	int64_t index = selected_index(pane, rows);
+	int64_t page = pane->height > 1 ? pane->height - 1 : 1;
+
+	switch (key) {
+	case AP_KEY_UP:
+	case 'k':
+		index--;
+		break;
+	case AP_KEY_DOWN:
+	case 'j':
+		index++;
+		break;
+	case AP_KEY_PAGE_UP:
+		index -= page;
+		break;
+	case AP_KEY_PAGE_DOWN:
+		index += page;
+		break;
+	case AP_KEY_HOME:
+		index = 0;
+		break;
+	case AP_KEY_END:
+		index = rows->count;
+		break;
+	default:
+		return false;
+	}
+	select_row(pane, rows, index);
+	return true;
+}
+
+/* ---- Filter ---- */
+
+/* A byte of UTF-8 comes as a character of its own: the terminal sends them one by one. */
+static void filter_key(struct ap_top *top, struct ap_top_pane *pane, unsigned int key)
+{
+	char *filter = top->view.filter;
+	size_t length = strlen(filter);
+
+	if (key == AP_KEY_ENTER) {
+		pane->filtering = false;
+	} else if (key == AP_KEY_ESCAPE) {
+		filter[0] = '\0';
+		pane->filtering = false;
+	} else if (key == AP_KEY_BACKSPACE) {
+		while (length && (filter[--length] & 0xc0) == 0x80)
+			;
+		filter[length] = '\0';
+	} else if (key >= ' ' && key < 0x100 && length + 1 < sizeof(top->view.filter)) {
+		filter[length] = (char)key;
+		filter[length + 1] = '\0';
+	}
+	pane->selected = 0;
+}
+
+/* ---- Layout ---- */
+
+static void callers_show(struct ap_top *top, struct ap_top_pane *pane, const struct ap_top_row *row)
+{
+	top->view.layout = AP_TOP_CALLERS;
+	top->view.function = row->function;
+	pane->return_to = row->key;
+	pane->selected = 0;
+}
+
+static int row_enter(struct ap_top *top, struct ap_top_pane *pane, unsigned int key)
+{
+	const struct ap_top_row *row;
+
+	if (!top->rows.count)
+		return 0;
+	row = &top->rows.rows[selected_index(pane, &top->rows)];
+	if (row->function == AP_TOP_NO_FUNCTION)
+		return 0;
+	if (top->view.layout == AP_TOP_FLAT) {
+		if (key == AP_KEY_ENTER)
+			callers_show(top, pane, row);
+		return 0;
+	}
+	if (!row->has_children || (key == AP_KEY_LEFT && row->closed) ||
+		(key == AP_KEY_RIGHT && !row->closed))
+		return 0;
+	return ap_top_view_toggle(&top->view, row->key);
+}
+
+static void go_back(struct ap_top *top, struct ap_top_pane *pane)
+{
+	if (top->view.layout == AP_TOP_CALLERS) {
+		top->view.layout = AP_TOP_FLAT;
+		pane->selected = pane->return_to;
+	} else {
+		top->view.filter[0] = '\0';
+	}
+}
+
+static void sort_set(struct ap_top *top, struct ap_top_pane *pane, unsigned int key)
+{
+	static const enum ap_top_sort sorts[] = {AP_TOP_BY_LIVE, AP_TOP_BY_RATE, AP_TOP_BY_OBJECTS,
+		AP_TOP_BY_NAME, AP_TOP_BY_GROWTH};
+
+	if (key == '5' && !top->sites.reset) {
+		snprintf(pane->message, sizeof(pane->message),
+			"growth is counted from a reset on: r");
+		return;
+	}
+	top->view.sort = sorts[key - '1'];
+	pane->selected = 0;
+}
+
+static int action_of(struct ap_top *top, struct ap_top_pane *pane, unsigned int key)
+{
+	switch (key) {
+	case '1':
+	case '2':
+	case '3':
+	case '4':
+	case '5':
+		sort_set(top, pane, key);
+		break;
+	case 'l':
+		top->view.lines = !top->view.lines;
+		pane->selected = 0;
+		break;
+	case 't':
+		top->view.layout = top->view.layout == AP_TOP_TREE ? AP_TOP_FLAT : AP_TOP_TREE;
+		pane->selected = 0;
+		break;
+	case 'p':
+	case ' ':
+		pane->paused = !pane->paused;
+		break;
+	case '/':
+		pane->filtering = true;
+		break;
+	case '?':
+	case 'h':
+		pane->help = true;
+		break;
+	case AP_KEY_ENTER:
+	case AP_KEY_LEFT:
+	case AP_KEY_RIGHT:
+		return row_enter(top, pane, key);
+	case AP_KEY_ESCAPE:
+	case AP_KEY_BACKSPACE:
+		go_back(top, pane);
+		break;
+	case 'r':
+		ap_top_sites_reset(&top->sites);
+		return AP_TOP_RESET;
+	case 's':
+		return AP_TOP_SAVE;
+	case 'q':
+	case 'Q':
+		return AP_TOP_QUIT;
+	default:
+		snprintf(pane->message, sizeof(pane->message), "? lists the keys");
+	}
+	return AP_TOP_NOTHING;
+}
+
+int ap_top_key(struct ap_top *top, struct ap_top_pane *pane, unsigned int key)
+{
+	int action = AP_TOP_NOTHING, err;
+
+	pane->message[0] = '\0';
+	if (pane->filtering) {
+		filter_key(top, pane, key);
+	} else if (pane->help) {
+		pane->help = false;
+	} else if (key_moves(pane, &top->rows, key)) {
+		return AP_TOP_NOTHING;
+	} else {
+		action = action_of(top, pane, key);
+		if (action < 0)
+			return action;
+	}
+	err = ap_top_arrange(top);
+	return err ? err : action;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* `top` on a terminal, by ncurses. */
+#ifndef ALLOCPROF_TOP_SCREEN_H
+#define ALLOCPROF_TOP_SCREEN_H
+
+#include <stdbool.h>
+
+#include "top_keys.h"
+
+struct ap_top_screen;
+
+/*
+ * Takes the terminal of standard input and output; what others write to standard error meanwhile
+ * is dropped. 0, -ENOTSUP: TERM says nothing that it knows; or another negative errno.
+ */
+int ap_top_screen_open(struct ap_top_screen **ret, bool colours);
+
+/* Gives it back as it was. NULL is fine. */
+void ap_top_screen_close(struct ap_top_screen *screen);
+
+void ap_top_screen_draw(
+	struct ap_top_screen *screen, const struct ap_top *top, struct ap_top_pane *pane);
+
+/* The next key without waiting; 0: none; -1: only the size has changed; -EIO: nobody is there. */
+int ap_top_screen_key(struct ap_top_screen *screen);
+
+#endif
