@@ -210,7 +210,7 @@ static void wishes_take(struct recording *recording, uint64_t now)
 {
 	uint64_t soonest = recording->scanned_ns + SCAN_PAUSE_NS;
 
-	if (!ap_session_wishes_take(recording->session, recording->tid))
+	if (!ap_session_wishes_take(recording->session, &recording->target.table.files))
 		return;
 	soonest = soonest > now ? soonest : now;
 	if (recording->scan_ns > soonest)

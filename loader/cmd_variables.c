@@ -35,8 +35,8 @@ static int variable_open(const struct recording *recording, struct recording_var
 		return -ENOMEM;
 	variables->items = grown;
 	grown += variables->count;
-	*grown = (struct ap_variable){.memory = -1};
-	err = ap_variable_open(grown, recording->tid, address, size);
+	*grown = (struct ap_variable){0};
+	err = ap_variable_open(grown, &recording->target.table.files, address, size);
 	if (err)
 		return err;
 	variables->count++;

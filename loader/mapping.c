@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "build_id.h"
+#include "error.h"
 
 /* A target decides how much it maps. These bound what that costs us. */
 #define MAPPINGS_MAX   (1 << 18)
@@ -76,16 +77,16 @@ static size_t open_files_max(void)
 }
 
 /*
- * The file behind a path, when it is a regular file with that inode. Looked at before it is opened:
+ * The file of an O_PATH handle, when it is a regular file with that inode. Looked at before it is
+ * opened:
  * opening what a target has put there, a device or a pipe, can do things. A device of 0 is not
  * compared: overlay and btrfs show another one in maps than in stat.
  */
-static int file_open(const char *path, uint64_t inode, uint64_t device)
+static int handle_open(int handle, uint64_t inode, uint64_t device)
 {
 	char link[64];
 	struct stat status;
 	int fd = -1;
-	int handle = open(path, O_PATH | O_CLOEXEC);
 
 	if (handle < 0)
 		return -1;
@@ -99,49 +100,39 @@ static int file_open(const char *path, uint64_t inode, uint64_t device)
 }
 
 /* Through map_files it is the mapped file itself, whatever its path leads to by now. */
-static int object_open(pid_t pid, const struct ap_maps_line *line, const char *path)
+static int object_open(
+	const struct ap_mapping_table *table, const struct ap_maps_line *line, const char *path)
 {
-	char *name;
+	char name[96];
 	int fd;
 
-	if (asprintf(&name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, line->start,
-		    line->end) < 0)
-		return -1;
-	fd = file_open(name, line->inode, 0);
-	free(name);
-	if (fd >= 0)
-		return fd;
-	if (asprintf(&name, "/proc/%d/root%s", pid, path) < 0)
-		return -1;
-	fd = file_open(name, line->inode, 0);
-	free(name);
-	if (fd >= 0)
-		return fd;
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, table->pid,
+		line->start, line->end);
+	fd = handle_open(open(name, O_PATH | O_CLOEXEC), line->inode, 0);
+	if (fd < 0)
+		fd = handle_open(ap_process_files_path(&table->files, path), line->inode, 0);
 	/* A process that has exited meanwhile has no root; most had ours. */
-	return file_open(path, line->inode, line->device);
+	if (fd < 0)
+		fd = handle_open(open(path, O_PATH | O_CLOEXEC), line->inode, line->device);
+	return fd;
 }
 
 /* The code that the kernel maps is in no file: a copy of it, which is one. -1: could not be read.
  */
-static int vdso_copy(pid_t pid, const struct ap_maps_line *line)
+static int vdso_copy(const struct ap_process_files *files, const struct ap_maps_line *line)
 {
-	char path[64], page[4096];
-	int memory, fd;
+	char page[4096];
+	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	memory = open(path, O_RDONLY | O_CLOEXEC);
-	if (memory < 0)
-		return -1;
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	for (uint64_t at = line->start; at < line->end && at - line->start < VDSO_MAX && fd >= 0;
 		at += sizeof(page)) {
-		if (pread(memory, page, sizeof(page), (off_t)at) != sizeof(page) ||
+		if (ap_process_files_read(files, at, page, sizeof(page)) != sizeof(page) ||
 			write(fd, page, sizeof(page)) != sizeof(page)) {
 			close(fd);
 			fd = -1;
 		}
 	}
-	close(memory);
 	return fd;
 }
 
@@ -185,9 +176,9 @@ static struct ap_object *object_add(struct ap_mapping_table *table, const struct
 	object->inode = line->inode;
 	object->fd = -1;
 	if (!line->inode)
-		object->fd = vdso_copy(table->pid, line);
+		object->fd = vdso_copy(&table->files, line);
 	else if (table->object_count < open_files_max())
-		object->fd = object_open(table->pid, line, object->path);
+		object->fd = object_open(table, line, object->path);
 	if (object->fd >= 0)
 		ap_build_id_read(object->fd, object->build_id);
 	table->objects[table->object_count++] = object;
@@ -269,6 +260,8 @@ int ap_mapping_table_add(struct ap_mapping_table *table, pid_t tid, const struct
 	int64_t id;
 
 	table->pid = tid;
+	if (!table->files.opened)
+		ap_process_files_open(&table->files, tid);
 	id = mapping_get(table, line);
 	return id < 0 ? (int)id : 0;
 }
@@ -298,60 +291,78 @@ static void program_find(struct ap_mapping_table *table, pid_t pid)
 	}
 }
 
-int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
-{
-	char path[64];
-	char *text = NULL;
-	size_t text_room = 0, room = 0, seen = 0, at = 0;
-	uint32_t *current = NULL;
-	struct ap_maps_line line;
-	int err = 0;
-	FILE *maps;
+/* What one reading of the maps file has found, ids by address. */
+struct reading {
+	uint32_t *ids;
+	size_t count, room;
+};
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
+static int reading_add(struct reading *reading, uint32_t id)
+{
+	if (reading->count == reading->room) {
+		size_t more = reading->room ? reading->room * 2 : 64;
+		uint32_t *grown = reallocarray(reading->ids, more, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		reading->ids = grown;
+		reading->room = more;
+	}
+	reading->ids[reading->count++] = id;
+	return 0;
+}
+
+static int maps_read(struct ap_mapping_table *table, struct reading *reading)
+{
+	FILE *maps = ap_process_files_maps(&table->files);
+	struct ap_maps_line line;
+	char *text = NULL;
+	size_t room = 0, at = 0;
+	int err = 0;
+
 	if (!maps)
-		return errno == ENOENT ? -ESRCH : -errno;
-	table->pid = pid;
+		return ap_errno();
 	errno = 0;
-	while (!err && getline(&text, &text_room, maps) > 0) {
+	while (!err && getline(&text, &room, maps) > 0) {
 		int64_t id;
 
 		if (ap_maps_line_parse(text, &line) || !line.executable)
 			continue;
-		if (seen == room) {
-			size_t more = room ? room * 2 : 64;
-			uint32_t *grown = reallocarray(current, more, sizeof(*grown));
-
-			if (!grown) {
-				err = -ENOMEM;
-				break;
-			}
-			current = grown;
-			room = more;
-		}
 		id = current_find(table, &at, &line);
 		if (id < 0)
 			id = mapping_get(table, &line);
-		if (id < 0)
-			err = (int)id;
-		else
-			current[seen++] = id;
+		err = id < 0 ? (int)id : reading_add(reading, id);
 	}
 	if (!err && ferror(maps))
 		err = errno == ESRCH || !errno ? -ESRCH : -errno;
 	fclose(maps);
 	free(text);
 	/* A process without an executable mapping has none any more: it is a zombie. */
-	if (!err && !seen)
-		err = -ESRCH;
+	return err || reading->count ? err : -ESRCH;
+}
+
+int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
+{
+	struct reading reading = {0};
+	int err = -ESRCH;
+
+	table->pid = pid;
+	if (table->files.opened)
+		err = maps_read(table, &reading);
+	/* Also after an exec: the files are those of the memory that went with it. */
+	if (err == -ESRCH) {
+		err = ap_process_files_open(&table->files, pid);
+		if (!err)
+			err = maps_read(table, &reading);
+		err = err == -ENOENT ? -ESRCH : err;
+	}
 	if (err) {
-		free(current);
+		free(reading.ids);
 		return err;
 	}
 	free(table->current);
-	table->current = current;
-	table->current_count = seen;
+	table->current = reading.ids;
+	table->current_count = reading.count;
 	table->read_count = (uint32_t)table->count;
 	program_find(table, pid);
 	return 0;
@@ -381,5 +392,6 @@ void ap_mapping_table_clear(struct ap_mapping_table *table)
 	free(table->mappings);
 	free(table->objects);
 	free(table->current);
+	ap_process_files_close(&table->files);
 	memset(table, 0, sizeof(*table));
 }

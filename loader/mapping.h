@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "process_files.h"
+
 /*
  * A file that the target has mapped. Owned by the table; shared by its mappings. The kernel's vDSO
  * is one, too: a copy of the target's memory, with the path "[vdso]".
@@ -34,6 +36,7 @@ struct ap_mapping {
 
 struct ap_mapping_table {
 	pid_t pid;		      /* of the thread that was read last */
+	struct ap_process_files files; /* of the same process */
 	struct ap_mapping **mappings; /* in the order in which they were first seen */
 	size_t count, room;
 	struct ap_object **objects;

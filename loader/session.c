@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,7 +35,7 @@ struct ap_session {
 	struct ap_attach_programs programs;
 	struct ap_unwind *unwind;
 	struct ring_buffer *wishes;
-	pid_t wishes_tid; /* while they are taken: whose memory */
+	const struct ap_process_files *wishes_files; /* while they are taken: whose memory */
 	bool wants_mappings;
 	struct ap_attachment *attachments;
 	size_t attachment_count;
@@ -79,18 +78,14 @@ static int maps_size(struct allocprof_bpf *skeleton, const struct ap_session_opt
 
 /* Brings memory in by reading it, and what is above it on the stack. What cannot be read is none.
  */
-static void memory_touch(pid_t tid, uint64_t address)
+static void memory_touch(const struct ap_process_files *files, uint64_t address)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	struct iovec to, from;
 	char byte;
 
-	for (unsigned int i = 0; i < TOUCH_PAGES; i++) {
-		from = (struct iovec){(void *)(uintptr_t)(address + i * page), 1};
-		to = (struct iovec){&byte, 1};
-		if (process_vm_readv(tid, &to, 1, &from, 1, 0) != 1)
+	for (unsigned int i = 0; i < TOUCH_PAGES; i++)
+		if (ap_process_files_read(files, address + i * page, &byte, 1) != 1)
 			return;
-	}
 }
 
 static int wish_take(void *context, void *data, size_t size)
@@ -102,7 +97,7 @@ static int wish_take(void *context, void *data, size_t size)
 		return 0;
 	session->wants_mappings |= wish->code != 0;
 	if (wish->memory)
-		memory_touch(session->wishes_tid, wish->memory);
+		memory_touch(session->wishes_files, wish->memory);
 	return 0;
 }
 
@@ -111,9 +106,9 @@ int ap_session_wish_fd(const struct ap_session *session)
 	return ring_buffer__epoll_fd(session->wishes);
 }
 
-bool ap_session_wishes_take(struct ap_session *session, pid_t tid)
+bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_files *files)
 {
-	session->wishes_tid = tid;
+	session->wishes_files = files;
 	session->wants_mappings = false;
 	ring_buffer__consume(session->wishes);
 	return session->wants_mappings;

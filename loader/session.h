@@ -67,11 +67,11 @@ const struct ap_unwind_counts *ap_session_unwind_counts(const struct ap_session 
 
 /*
  * What the programs wish for. The descriptor is readable when there is something. Taking it brings
- * in the memory that thread `tid` of the target does not have resident, and returns whether the
+ * in the memory that the target does not have resident, and returns whether the
  * mappings are to be read again.
  */
 int ap_session_wish_fd(const struct ap_session *session);
-bool ap_session_wishes_take(struct ap_session *session, pid_t tid);
+bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_files *files);
 
 /*
  * Takes the probes out and waits until no program runs any more: the sums are exact then.

@@ -4,7 +4,6 @@
 #include <gelf.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #define NOTES_MAX (1 << 20)
 
@@ -40,11 +39,11 @@ void ap_unwind_check_find(struct ap_unwind_check *check, const struct ap_object 
 	}
 }
 
-bool ap_unwind_check_holds(pid_t pid, uint64_t address, uint64_t expected)
+bool ap_unwind_check_holds(
+	const struct ap_process_files *files, uint64_t address, uint64_t expected)
 {
 	uint64_t found = 0;
-	struct iovec from = {(void *)(uintptr_t)address, sizeof(found)};
-	struct iovec to = {&found, sizeof(found)};
 
-	return process_vm_readv(pid, &to, 1, &from, 1, 0) == sizeof(found) && found == expected;
+	return ap_process_files_read(files, address, &found, sizeof(found)) == sizeof(found) &&
+	       found == expected;
 }

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "elf_file.h"
 #include "mapping.h"
@@ -26,6 +25,7 @@ void ap_unwind_check_find(struct ap_unwind_check *check, const struct ap_object 
  * Whether the target has them at an address. Looking brings the page in, too: the programs cannot
  * wait for it.
  */
-bool ap_unwind_check_holds(pid_t pid, uint64_t address, uint64_t expected);
+bool ap_unwind_check_holds(
+	const struct ap_process_files *files, uint64_t address, uint64_t expected);
 
 #endif

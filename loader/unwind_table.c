@@ -360,7 +360,7 @@ static struct range *ranges_get(const struct ap_mapping_table *table, size_t *re
 	return ranges;
 }
 
-static void mapping_fill(const struct ap_unwind *unwind, pid_t pid,
+static void mapping_fill(const struct ap_unwind *unwind, const struct ap_process_files *files,
 	const struct ap_mapping *mapping, const struct range *range, struct ap_unwind_mapping *to)
 {
 	const struct file *file = mapping->object ? file_find(unwind, mapping->object) : NULL;
@@ -373,7 +373,7 @@ static void mapping_fill(const struct ap_unwind *unwind, pid_t pid,
 			     mapping->offset + (range->start - mapping->start), &address))
 		return;
 	check_at = range->start - address + file->check.address;
-	if (file->check.address && ap_unwind_check_holds(pid, check_at, file->check.expected)) {
+	if (file->check.address && ap_unwind_check_holds(files, check_at, file->check.expected)) {
 		to->check_at = check_at;
 		to->check = file->check.expected;
 	}
@@ -415,7 +415,7 @@ static int mappings_publish(struct ap_unwind *unwind, const struct ap_mapping_ta
 		return fd;
 	mappings = unwind->mappings.memory;
 	for (size_t i = 0; i < count; i++)
-		mapping_fill(unwind, table->pid, table->mappings[ranges[i].id], &ranges[i],
+		mapping_fill(unwind, &table->files, table->mappings[ranges[i].id], &ranges[i],
 			&mappings[unwind->mapping_used + i]);
 	__atomic_store_n(&mappings->start, unwind->mapping_used << 32 | count, __ATOMIC_RELEASE);
 	unwind->mapping_used += count;

@@ -2,9 +2,6 @@
 #include "variable.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
 
 /*
  * Aligned bytes in one call lie in one page, and the kernel copies up to eight with one move: the
@@ -15,38 +12,37 @@ static int memory_read(const struct ap_variable *variable, uint64_t *ret)
 	ssize_t length;
 
 	*ret = 0;
-	length = pread(variable->memory, ret, variable->size, (off_t)variable->address);
+	length = ap_process_files_read(&variable->memory, variable->address, ret, variable->size);
 	if (length < 0)
-		return -errno;
+		return (int)length;
 	return (size_t)length == variable->size ? 0 : -EIO;
 }
 
 static int memory_write(const struct ap_variable *variable, uint64_t value)
 {
-	ssize_t length = pwrite(variable->memory, &value, variable->size, (off_t)variable->address);
+	ssize_t length = ap_process_files_write(
+		&variable->memory, variable->address, &value, variable->size);
 
 	if (length < 0)
-		return -errno;
+		return (int)length;
 	return (size_t)length == variable->size ? 0 : -EIO;
 }
 
-int ap_variable_open(struct ap_variable *variable, pid_t pid, uint64_t address, size_t size)
+int ap_variable_open(struct ap_variable *variable, const struct ap_process_files *files,
+	uint64_t address, size_t size)
 {
-	char path[64];
 	int err;
 
 	if (!address || address % size)
 		return -EINVAL;
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	variable->memory = open(path, O_RDWR | O_CLOEXEC);
-	if (variable->memory < 0)
-		return -errno;
+	err = ap_process_files_memory_dup(files, &variable->memory);
+	if (err)
+		return err;
 	variable->address = address;
 	variable->size = size;
 	err = memory_read(variable, &variable->before);
 	if (err) {
-		close(variable->memory);
-		variable->memory = -1;
+		ap_process_files_close(&variable->memory);
 		return err;
 	}
 	variable->now = variable->before;
@@ -66,11 +62,10 @@ void ap_variable_close(struct ap_variable *variable)
 {
 	uint64_t value;
 
-	if (variable->memory < 0)
+	if (!variable->memory.opened)
 		return;
 	if (variable->now != variable->before && !memory_read(variable, &value) &&
 		value == variable->now)
 		memory_write(variable, variable->before);
-	close(variable->memory);
-	variable->memory = -1;
+	ap_process_files_close(&variable->memory);
 }

@@ -9,20 +9,22 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+
+#include "process_files.h"
 
 struct ap_variable {
-	int memory; /* /proc/PID/mem; -1: not open */
+	struct ap_process_files memory; /* only that of them */
 	uint64_t address;
 	size_t size; /* bytes: 4 or 8 */
 	uint64_t before, now;
 };
 
 /*
- * Opens the target's memory and reads the variable at the address. 0 or a negative errno. A
- * variable starts as {.memory = -1}.
+ * Takes the target's memory from its files and reads the variable at the address. 0 or a negative
+ * errno. A variable starts as {0}.
  */
-int ap_variable_open(struct ap_variable *variable, pid_t pid, uint64_t address, size_t size);
+int ap_variable_open(struct ap_variable *variable, const struct ap_process_files *files,
+	uint64_t address, size_t size);
 
 /* 0 or a negative errno. */
 int ap_variable_set(struct ap_variable *variable, uint64_t value);
