@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 
 #include "error.h"
+#include "keeper.h"
 #include "uprobe_multi.h"
 
 /* The file by its descriptor: its path may lead to another file by now, or to none. */
@@ -82,16 +83,12 @@ int ap_attachment_open(struct ap_attachment *attachment, const struct ap_object 
 		err = (programs->multi ? multi_open : perf_open)(
 			attachment, usdt, order[i], programs->of[order[i]]);
 	if (err)
-		ap_attachment_close(attachment);
+		ap_attachments_close(attachment, 1);
 	return err;
 }
 
-void ap_attachment_close_kind(struct ap_attachment *attachment, enum ap_usdt_kind kind)
+static void links_close(struct ap_attach_links *links)
 {
-	struct ap_attach_links *links = &attachment->links[kind];
-
-	if (!attachment->tid)
-		return;
 	if (links->multi >= 0)
 		close(links->multi);
 	links->multi = -1;
@@ -100,9 +97,18 @@ void ap_attachment_close_kind(struct ap_attachment *attachment, enum ap_usdt_kin
 	links->perf_count = 0;
 }
 
-void ap_attachment_close(struct ap_attachment *attachment)
+void ap_attachments_close(struct ap_attachment *attachments, size_t count)
 {
-	ap_attachment_close_kind(attachment, AP_USDT_ALLOC);
-	ap_attachment_close_kind(attachment, AP_USDT_FREE);
-	attachment->tid = 0;
+	struct ap_keeper keeper = {.pid = -1};
+
+	for (size_t i = 0; i < count; i++) {
+		if (!attachments[i].tid)
+			continue;
+		if (keeper.pid < 0)
+			ap_keeper_start(&keeper);
+		for (int kind = 0; kind < AP_USDT_KINDS; kind++)
+			links_close(&attachments[i].links[kind]);
+		attachments[i].tid = 0;
+	}
+	ap_keeper_end(&keeper);
 }

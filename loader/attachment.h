@@ -44,10 +44,7 @@ struct ap_attachment {
 int ap_attachment_open(struct ap_attachment *attachment, const struct ap_object *object,
 	const struct ap_usdt *usdt, pid_t tid, const struct ap_attach_programs *programs);
 
-/* Takes out the probes of one kind. */
-void ap_attachment_close_kind(struct ap_attachment *attachment, enum ap_usdt_kind kind);
-
-/* Takes out all. */
-void ap_attachment_close(struct ap_attachment *attachment);
+/* Takes the probes out, also when this process is killed meanwhile. */
+void ap_attachments_close(struct ap_attachment *attachments, size_t count);
 
 #endif

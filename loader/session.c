@@ -272,7 +272,7 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
 			ap_preflight_explain(error, err, "the kernel does not attach the probes");
 		return err;
 	}
-	ap_attachment_close(attachment);
+	ap_attachments_close(attachment, 1);
 	*attachment = fresh;
 	return 0;
 }
@@ -285,10 +285,7 @@ int ap_session_detach(struct ap_session *session)
 
 	/* One store, after which neither probe counts. */
 	session->skeleton->bss->closed = 1;
-	for (size_t i = 0; i < session->attachment_count; i++)
-		ap_attachment_close_kind(&session->attachments[i], AP_USDT_ALLOC);
-	for (size_t i = 0; i < session->attachment_count; i++)
-		ap_attachment_close(&session->attachments[i]);
+	ap_attachments_close(session->attachments, session->attachment_count);
 	for (int i = 0; i < LEAVE_TRIES; i++) {
 		err = ap_session_totals(session, &totals);
 		if (err || totals.entered == totals.left)
@@ -335,8 +332,7 @@ void ap_session_close(struct ap_session *session)
 {
 	if (!session)
 		return;
-	for (size_t i = 0; i < session->attachment_count; i++)
-		ap_attachment_close(&session->attachments[i]);
+	ap_attachments_close(session->attachments, session->attachment_count);
 	free(session->attachments);
 	ring_buffer__free(session->wishes);
 	ap_unwind_free(session->unwind);
