@@ -30,8 +30,8 @@ static void live_text(char *out, size_t room, const struct ap_totals *totals)
 {
 	const struct ap_counters *allocated = &totals->allocated, *freed = &totals->freed;
 	char size[AP_SIZE_TEXT];
+	struct ap_estimate estimate;
 	uint64_t live = 0;
-	double error;
 
 	if (allocated->weight > freed->weight && allocated->samples > freed->samples)
 		live = allocated->weight - freed->weight;
@@ -39,10 +39,13 @@ static void live_text(char *out, size_t room, const struct ap_totals *totals)
 		snprintf(out, room, "live 0 B");
 		return;
 	}
-	error = ap_estimate_interval(ap_estimate_variance(
-		allocated->samples - freed->samples, allocated->bytes - freed->bytes, live));
+	estimate = (struct ap_estimate){
+		.value = (double)live,
+		.variance = ap_estimate_variance(
+			allocated->samples - freed->samples, allocated->bytes - freed->bytes, live),
+	};
 	snprintf(out, room, "live %s +/-%.0f%%", ap_size_format(size, (double)live),
-		100 * error / (double)live);
+		100 * ap_estimate_share(&estimate));
 }
 
 void recording_status_show(struct recording *recording, uint64_t now)

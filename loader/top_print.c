@@ -2,7 +2,6 @@
 #include "top_print.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "error.h"
 #include "json.h"
@@ -50,12 +49,25 @@ int ap_top_table_write(FILE *out, const struct ap_top *top, unsigned int most)
 	return written(out);
 }
 
-static void values_put(struct ap_json *json, const struct ap_top_values *value)
+static void values_put(struct ap_json *json, const char *key, const struct ap_top_values *value)
 {
-	ap_json_number(json, "live_bytes", value->live);
-	ap_json_number(json, "live_bytes_error", llround(ap_top_error(value)));
-	ap_json_number(json, "live_objects", ap_top_objects_round(value->objects));
-	ap_json_number(json, "allocated_bytes_per_second", llround(value->rate));
+	struct ap_estimate estimate = ap_top_estimate(value);
+	double low, high;
+
+	ap_estimate_range(&estimate, &low, &high);
+	ap_json_object(json, key);
+	ap_json_object(json, ap_value_names[AP_INUSE_SPACE]);
+	ap_json_number(json, "value", value->live);
+	ap_json_real(json, "low", low);
+	ap_json_real(json, "high", high);
+	ap_json_close(json);
+	ap_json_object(json, ap_value_names[AP_INUSE_OBJECTS]);
+	ap_json_number(json, "value", ap_top_objects_round(value->objects));
+	ap_json_close(json);
+	ap_json_object(json, "alloc_space_per_s");
+	ap_json_real(json, "value", value->rate);
+	ap_json_close(json);
+	ap_json_close(json);
 }
 
 static void row_put(
@@ -64,45 +76,45 @@ static void row_put(
 	const struct ap_function *function = &sites->profile->functions[row->function];
 
 	ap_json_object(json, NULL);
-	ap_json_text(json, "function", function->name);
+	ap_json_text(json, "name", function->name);
 	ap_json_text(json, "file", *function->file ? function->file : NULL);
 	if (row->line)
 		ap_json_number(json, "line", row->line);
-	values_put(json, &row->value);
+	values_put(json, "self", &row->value);
 	ap_json_close(json);
 }
 
 int ap_top_json_write(FILE *out, const struct ap_top *top, unsigned int most)
 {
-	const struct ap_top_rows *rows = &top->rows;
-	uint32_t count = rows_shown(rows, most);
 	const struct ap_top_state *state = &top->state;
+	uint32_t count = rows_shown(&top->rows, most);
 	struct ap_json json = {.out = out};
 
 	errno = 0;
 	ap_json_object(&json, NULL);
 	ap_json_number(&json, "schema", 1);
+	ap_json_text(&json, "version", AP_VERSION);
 	ap_json_number(&json, "pid", state->pid);
 	ap_json_text(&json, "comm", state->comm);
-	ap_json_real(&json, "uptime_seconds", (double)state->uptime_ns / 1e9);
-	ap_json_real(&json, "interval_seconds", top->sites.seconds);
+	ap_json_real(&json, "duration_s", (double)state->uptime_ns / 1e9);
+	ap_json_real(&json, "interval_s", top->sites.seconds);
+	ap_json_text(&json, "end", state->end);
 	ap_json_number(&json, "period", (int64_t)state->period);
 	ap_json_number(&json, "samples", (int64_t)state->samples);
 	ap_json_number(&json, "frees", (int64_t)state->frees);
 	ap_json_number(&json, "stacks", (int64_t)state->stacks);
 	ap_json_number(&json, "lost", (int64_t)state->lost);
 	ap_json_number(&json, "whole_stacks", (int64_t)state->whole);
-	values_put(&json, &top->sites.total);
-	ap_json_text(&json, "end", state->end);
 	ap_json_array(&json, "warnings");
 	for (unsigned int i = 0; i < top->warning_count; i++)
 		ap_json_text(&json, NULL, top->warnings[i]);
 	ap_json_close(&json);
+	values_put(&json, "total", &top->sites.total);
 	ap_json_array(&json, "functions");
 	for (uint32_t i = 0; i < count; i++)
-		row_put(&json, &top->sites, &rows->rows[i]);
+		row_put(&json, &top->sites, &top->rows.rows[i]);
 	ap_json_close(&json);
-	ap_json_number(&json, "functions_left_out", rows->count - count);
+	ap_json_number(&json, "functions_left_out", top->rows.count - count);
 	ap_json_close(&json);
 	return written(out);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "allocator.h"
-#include "estimate.h"
 #include "record.h"
 
 #define SECOND_NS 1000000000.0
@@ -31,9 +30,9 @@ void ap_top_sites_clear(struct ap_top_sites *sites)
 	*sites = (struct ap_top_sites){0};
 }
 
-double ap_top_error(const struct ap_top_values *values)
+struct ap_estimate ap_top_estimate(const struct ap_top_values *values)
 {
-	return ap_estimate_interval(values->variance);
+	return (struct ap_estimate){.value = (double)values->live, .variance = values->variance};
 }
 
 void ap_top_values_add(struct ap_top_values *to, const struct ap_top_values *more)
@@ -154,8 +153,15 @@ static int site_add(struct ap_top_sites *sites, uint64_t id, const struct ap_sta
 	site = &sites->sites[index];
 	if (index == known || (site->uncertain && sites->rename))
 		err = site_name(sites, site, stack, table);
-	counters_add(&site->counters.allocated, &counters->allocated);
-	counters_add(&site->counters.freed, &counters->freed);
+	counters_add(&site->allocated, &counters->allocated);
+	counters_add(&site->freed, &counters->freed);
+	/* Key by key: the blocks of one are of about one size. */
+	if (counters->allocated.samples > counters->freed.samples &&
+		counters->allocated.weight > counters->freed.weight)
+		site->value.variance +=
+			ap_estimate_variance(counters->allocated.samples - counters->freed.samples,
+				counters->allocated.bytes - counters->freed.bytes,
+				counters->allocated.weight - counters->freed.weight);
 	return err;
 }
 
@@ -168,27 +174,23 @@ static uint32_t reach(const struct ap_top_sites *sites)
 /* Counters are the target's doing: more freed than allocated counts as nothing live. */
 static void site_count(struct ap_top_sites *sites, struct ap_top_site *site)
 {
-	const struct ap_counters *allocated = &site->counters.allocated;
-	const struct ap_counters *freed = &site->counters.freed;
 	uint32_t slot = sites->refreshes % AP_TOP_WINDOW;
 	uint32_t from = (sites->refreshes - reach(sites)) % AP_TOP_WINDOW;
-	uint64_t since = allocated->weight - site->allocated[from];
+	uint64_t since = site->allocated.weight - site->past[from];
 	struct ap_top_values *value = &site->value;
 
-	value->live = (int64_t)(allocated->weight - freed->weight);
-	value->objects = (int64_t)(allocated->objects - freed->objects);
-	value->variance = 0;
-	if (value->live < 0 || value->objects < 0)
+	value->live = (int64_t)(site->allocated.weight - site->freed.weight);
+	value->objects = (int64_t)(site->allocated.objects - site->freed.objects);
+	if (value->live < 0 || value->objects < 0) {
 		value->live = value->objects = 0;
-	else
-		value->variance = ap_estimate_variance(allocated->samples - freed->samples,
-			allocated->bytes - freed->bytes, (uint64_t)value->live);
+		value->variance = 0;
+	}
 	value->growth = value->live - site->live_at_reset;
 	/* What no longer fits the map of live blocks was allocated under its own stack. */
 	value->rate = 0;
 	if (sites->seconds > 0 && site->stack != AP_LOSS_LIVE_FULL)
 		value->rate = (double)since / sites->seconds;
-	site->allocated[slot] = allocated->weight;
+	site->past[slot] = site->allocated.weight;
 }
 
 static int losses_add(struct ap_top_sites *sites, const struct ap_snapshot *snapshot,
@@ -214,8 +216,10 @@ int ap_top_sites_update(struct ap_top_sites *sites, const struct ap_snapshot *sn
 	uint64_t from = sites->at_ns[(sites->refreshes - reach(sites)) % AP_TOP_WINDOW];
 	int err = 0;
 
-	for (uint32_t i = 0; i < sites->count; i++)
-		sites->sites[i].counters = (struct ap_site){0};
+	for (uint32_t i = 0; i < sites->count; i++) {
+		sites->sites[i].allocated = sites->sites[i].freed = (struct ap_counters){0};
+		sites->sites[i].value.variance = 0;
+	}
 	for (size_t i = 0; i < snapshot->site_count && !err; i++) {
 		const struct ap_site_key *key = &snapshot->site_keys[i];
 		const struct ap_stack *stack = NULL;
@@ -250,7 +254,7 @@ void ap_top_sites_reset(struct ap_top_sites *sites)
 	for (uint32_t i = 0; i < sites->count; i++) {
 		struct ap_top_site *site = &sites->sites[i];
 
-		site->allocated[0] = site->allocated[last];
+		site->past[0] = site->past[last];
 		site->live_at_reset = site->value.live;
 		site->value.growth = 0;
 	}

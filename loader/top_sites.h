@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "estimate.h"
 #include "mapping.h"
 #include "profile.h"
 #include "snapshot.h"
@@ -29,13 +30,13 @@ struct ap_top_values {
 
 struct ap_top_site {
 	uint64_t stack;
-	uint32_t first, count;	 /* its frames in ap_top_sites.frames, leaf first; none when lost */
-	uint32_t caller;	 /* which of them a table names */
-	bool uncertain;		 /* code that is in no file: its names may come */
-	struct ap_site counters; /* of all its keys, by the last refresh */
+	uint32_t first, count; /* its frames in ap_top_sites.frames, leaf first; none when lost */
+	uint32_t caller;       /* which of them a table names */
+	bool uncertain;	       /* code that is in no file: its names may come */
+	struct ap_counters allocated, freed; /* of all its keys, by the last refresh */
 	struct ap_top_values value;
 	int64_t live_at_reset;
-	uint64_t allocated[AP_TOP_WINDOW]; /* bytes in all, by refresh */
+	uint64_t past[AP_TOP_WINDOW]; /* bytes allocated in all, by refresh */
 };
 
 struct ap_top_sites {
@@ -49,7 +50,7 @@ struct ap_top_sites {
 	struct ap_table by_stack;
 	struct ap_shown_frame *frames;
 	uint32_t frame_count, frame_room;
-	uint64_t at_ns[AP_TOP_WINDOW]; /* the refreshes, as in ap_top_site.allocated */
+	uint64_t at_ns[AP_TOP_WINDOW]; /* the refreshes, as in ap_top_site.past */
 	uint32_t refreshes;	       /* since the last reset, that one included */
 	bool rename;		       /* uncertain sites are to be named again */
 	bool reset;		       /* there has been one: growth is not the same as live */
@@ -77,8 +78,8 @@ bool ap_top_sites_uncertain(const struct ap_top_sites *sites);
 /* After they have changed: the next update names such code again. */
 void ap_top_sites_rename(struct ap_top_sites *sites);
 
-/* Half of the 95% interval of values.live. */
-double ap_top_error(const struct ap_top_values *values);
+/* How far values.live may be off. */
+struct ap_estimate ap_top_estimate(const struct ap_top_values *values);
 
 void ap_top_values_add(struct ap_top_values *to, const struct ap_top_values *more);
 

@@ -58,6 +58,13 @@ void ap_top_objects(char out[16], int64_t fixed)
 		snprintf(out, 16, "%.1f G", number / 1e9);
 }
 
+static double live_share(const struct ap_top_values *value)
+{
+	struct ap_estimate estimate = ap_top_estimate(value);
+
+	return ap_estimate_share(&estimate);
+}
+
 static void number_text(
 	char out[32], const struct ap_top_column *column, const struct ap_top_values *value)
 {
@@ -67,7 +74,7 @@ static void number_text(
 	if (column == &live)
 		snprintf(out, 32, "%s", ap_size_format(size, (double)value->live));
 	else if (column == &error && value->live > 0)
-		snprintf(out, 32, "%.0f%%", 100 * ap_top_error(value) / (double)value->live);
+		snprintf(out, 32, "%.0f%%", 100 * live_share(value));
 	else if (column == &growth)
 		snprintf(out, 32, "%c%s", value->growth < 0 ? '-' : '+',
 			ap_size_format(size, fabs((double)value->growth)));
@@ -198,8 +205,7 @@ void ap_top_sums(
 	char size[AP_SIZE_TEXT], speed[AP_SIZE_TEXT], off[32] = "";
 
 	if (total->live > 0)
-		snprintf(off, sizeof(off), " +/-%.0f%%",
-			100 * ap_top_error(total) / (double)total->live);
+		snprintf(off, sizeof(off), " +/-%.0f%%", 100 * live_share(total));
 	snprintf(out, AP_TOP_TEXT,
 		"live %s%s  rate %s/s  samples %" PRIu64 "  lost %" PRIu64
 		"  whole %.1f%%  stacks %" PRIu64,

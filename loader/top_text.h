@@ -30,8 +30,8 @@ struct ap_top_columns {
  * For a width of at least 20, with as many numbers as are usual in one of `room`; `growth`: that
  * column is wanted.
  */
-void ap_top_columns_choose(struct ap_top_columns *ret, unsigned int width, unsigned int room,
-	bool growth, bool ascii);
+void ap_top_columns_choose(
+	struct ap_top_columns *ret, unsigned int width, unsigned int room, bool growth, bool ascii);
 
 /* The numbers of a row, columns->width wide. */
 void ap_top_numbers(char out[AP_TOP_TEXT], const struct ap_top_columns *columns,

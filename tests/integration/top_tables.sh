@@ -30,13 +30,15 @@ last = lines[-1]
 assert all(line["schema"] == 1 and line["pid"] == pid for line in lines)
 assert all(line["end"] is None for line in lines[:-1]), "ended early"
 assert "killed by SIGKILL" in last["end"], last["end"]
-assert (last["live_bytes"], last["live_objects"]) == (live, objects), last
+number = lambda of, name: of[name]["value"]
+total = last["total"]
+assert number(total, "inuse_space") == live and number(total, "inuse_objects") == objects, last
 assert last["samples"] == 300 and last["lost"] == 0 and last["whole_stacks"] == 300, last
-assert sum(row["live_bytes"] for row in last["functions"]) == live, last
-assert last["functions"][0]["function"] == "fire_alloc", last
-assert last["live_bytes_error"] > 0
+assert sum(number(row["self"], "inuse_space") for row in last["functions"]) == live, last
+assert last["functions"][0]["name"] == "fire_alloc", last
+assert total["inuse_space"]["low"] < live < total["inuse_space"]["high"], last
 # Rates are of their own intervals, so together they are all that was allocated.
-seen = sum(line["allocated_bytes_per_second"] * line["interval_seconds"] for line in lines)
+seen = sum(number(line["total"], "alloc_space_per_s") * line["interval_s"] for line in lines)
 assert abs(seen - allocated) < 5 * len(lines), (seen, allocated)
 END
 
