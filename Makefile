@@ -190,6 +190,21 @@ $(O)/bench/unwind/%: bench/unwind/%.c $(loader_lib) $(proto_obj)
 	$(Q)$(CC) $(LOADER_CFLAGS) -fomit-frame-pointer -fno-optimize-sibling-calls -o $@ $< $(loader_lib) \
 		$(proto_obj) $(LOADER_LIBS)
 
+$(O)/bench/symbols/symbols: bench/symbols/symbols.c $(loader_lib) $(proto_obj)
+	$(call msg,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) $(LOADER_LIBS)
+
+# A library of 300,000 lines of C++.
+symbols_units := $(foreach unit,1 2 3 4 5 6 7 8 9 10 11 12 13 14 15,$(O)/bench/symbols/unit$(unit).o)
+$(O)/bench/symbols/unit%.o: bench/symbols/program.awk
+	$(call msg,CXX,$@)
+	@mkdir -p $(@D)
+	$(Q)awk -v unit=$* -v functions=1700 -f $< | $(CXX) -x c++ -std=c++17 -O1 -g1 -fPIC -c -o $@ -
+$(O)/bench/symbols/program.so: $(symbols_units)
+	$(call msg,LD,$@)
+	$(Q)$(CXX) -shared -o $@ $^
+
 deps:  ## install what building and testing needs (Debian, root)
 	$(Q).ci/deps build check
 
@@ -245,6 +260,10 @@ tsan:  ## the allocator's tests of threads with ThreadSanitizer
 
 bench-unwind: all $(O)/bench/unwind/unwind  ## the cost of a sample with a stack of 30 frames, as root
 	$(Q)$(O)/bench/unwind/unwind
+
+# FILE=PATH is another one.
+bench-symbols: $(O)/bench/symbols/symbols $(if $(FILE),,$(O)/bench/symbols/program.so)  ## 100,000 addresses of a large C++ library into names
+	$(Q)$(O)/bench/symbols/symbols $(or $(FILE),$(O)/bench/symbols/program.so)
 
 # Each tests/fuzz/fuzz_NAME.c starts from what is in tests/fuzz/NAME; what it finds is in $(O)/fuzz.
 fuzz:  ## run each fuzz target for FUZZ_SECONDS (60)
