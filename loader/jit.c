@@ -18,28 +18,34 @@
 /* node's have some MB. What is beyond has no names. */
 #define FILE_MAX (64U << 20)
 
-/* The process's number in its own namespace: the last one of NSpid. */
-static pid_t pid_inside(pid_t pid)
+/*
+ * The process's number in its own namespace, the last one of NSpid, and its user. Not the owner of
+ * /proc/PID: that is root where a process has changed its user and may not be dumped. 0 or a
+ * negative errno.
+ */
+static int status_read(struct ap_jit *jit, pid_t pid)
 {
 	char path[64], *line = NULL, *last;
-	pid_t inside = pid;
+	unsigned int user;
 	size_t room = 0;
 	FILE *status;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	status = fopen(path, "re");
 	if (!status)
-		return pid;
+		return ap_errno();
+	jit->pid = pid;
 	while (getline(&line, &room, status) > 0) {
-		if (strncmp(line, "NSpid:", 6))
-			continue;
 		last = strrchr(line, '\t');
-		if (last && atoi(last + 1) > 0)
-			inside = atoi(last + 1);
+		if (!strncmp(line, "NSpid:", 6) && last && atoi(last + 1) > 0)
+			jit->pid = atoi(last + 1);
+		/* Of real, effective, saved, and the one that files are made with. */
+		if (sscanf(line, "Uid: %*u %*u %*u %u", &user) == 1)
+			jit->user = user;
 	}
 	free(line);
 	fclose(status);
-	return inside;
+	return 0;
 }
 
 int ap_jit_open(struct ap_jit *jit, pid_t pid)
@@ -47,29 +53,21 @@ int ap_jit_open(struct ap_jit *jit, pid_t pid)
 	/* Symbolic links of the target lead to where they lead for the target. */
 	struct open_how how = {
 		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-	struct stat status;
 	char path[64];
-	int root;
+	int root, err;
 
 	*jit = AP_JIT_NONE;
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	if (stat(path, &status))
-		return -errno;
-	jit->user = status.st_uid;
-	jit->pid = pid_inside(pid);
+	err = status_read(jit, pid);
+	if (err)
+		return err;
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
-		return -errno;
-	jit->folder = syscall(SYS_openat2, root, "tmp", &how, sizeof(how));
-	if (jit->folder < 0)
-		jit->folder = -errno;
+		return ap_errno();
+	jit->folder = (int)syscall(SYS_openat2, root, "tmp", &how, sizeof(how));
+	err = jit->folder < 0 ? ap_errno() : 0;
 	close(root);
-	if (jit->folder >= 0)
-		return 0;
-	root = jit->folder;
-	jit->folder = -1;
-	return root;
+	return err;
 }
 
 /* The bytes of the map, ended with a zero byte, at *ret: their number, or a negative errno. */

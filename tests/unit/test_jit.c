@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -137,6 +139,34 @@ static void test_foreign_owner(void **state)
 	assert_int_equal(ap_jit_read_map(&fixture->jit), 0);
 }
 
+/* /proc shows such a process as root's. */
+static void test_changed_user(void **state)
+{
+	struct ap_jit jit = AP_JIT_NONE;
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	if (geteuid())
+		skip();
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (!child) {
+		if (setresuid(12345, 12345, 12345) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	assert_int_equal(ap_jit_open(&jit, child), 0);
+	assert_int_equal(jit.user, 12345);
+	assert_int_equal(jit.pid, child);
+	ap_jit_clear(&jit);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 static void test_too_large(void **state)
 {
 	struct fixture *fixture = *state;
@@ -155,6 +185,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_symbolic_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign_owner, setup, teardown),
+		cmocka_unit_test(test_changed_user),
 		cmocka_unit_test_setup_teardown(test_too_large, setup, teardown),
 	};
 
