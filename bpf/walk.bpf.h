@@ -324,7 +324,7 @@ static __noinline int walk_step(struct scratch *scratch)
 			wish_make(address, 0);
 		return walk_end(scratch, status);
 	}
-	stack->frame[depth] = AP_FRAME(walk->mapping.id, address - walk->mapping.start);
+	stack->frame[depth] = AP_FRAME(walk->mapping.id, address - walk->mapping.origin);
 	depth = rule_number(walk, address);
 	rule = bpf_map_lookup_elem(&unwind_rules, &depth);
 	if (!rule)

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 
 #include "cfi.h"
+#include "code_range.h"
 #include "elf_file.h"
 #include "kernel_array.h"
 #include "error.h"
@@ -44,11 +45,6 @@ struct file {
 	struct ap_unwind_check check;
 };
 
-struct range {
-	uint64_t start, end;
-	uint32_t id;
-};
-
 struct ap_unwind {
 	struct ap_unwind_maps maps;
 	struct ap_kernel_array rules;
@@ -60,7 +56,7 @@ struct ap_unwind {
 	/* Lists of mappings stand one after the other: one that is being read never changes. */
 	struct ap_kernel_array mappings;
 	uint64_t mapping_room, mapping_used;
-	struct range *published;
+	struct ap_code_range *published;
 	size_t published_count;
 	struct ap_unwind_counts counts;
 };
@@ -291,7 +287,7 @@ static struct file *file_find(const struct ap_unwind *unwind, const struct ap_ob
 }
 
 static int files_compile(struct ap_unwind *unwind, const struct ap_mapping_table *table,
-	const struct range *ranges, size_t count)
+	const struct ap_code_range *ranges, size_t count)
 {
 	uint32_t first = unwind->file_count;
 	int err = 0;
@@ -312,63 +308,20 @@ static int files_compile(struct ap_unwind *unwind, const struct ap_mapping_table
 
 /* ---- Mappings ---- */
 
-static int range_compare(const void *a, const void *b)
-{
-	const struct range *left = a, *right = b;
-
-	if (left->start != right->start)
-		return left->start < right->start ? -1 : 1;
-	return left->id < right->id ? 1 : -1;
-}
-
-/*
- * What is mapped now: what the last reading saw and what was added after it, by address. Where two
- * overlap the later one holds. The ranges, to be freed, or NULL.
- */
-static struct range *ranges_get(const struct ap_mapping_table *table, size_t *ret)
-{
-	size_t later = table->count - table->read_count, count = 0, kept = 0;
-	struct range *ranges = calloc(table->current_count + later + 1, sizeof(*ranges));
-
-	if (!ranges)
-		return NULL;
-	for (size_t i = 0; i < table->current_count + later; i++) {
-		uint32_t id = i < table->current_count
-				      ? table->current[i]
-				      : table->read_count + (uint32_t)(i - table->current_count);
-		const struct ap_mapping *mapping = table->mappings[id];
-
-		ranges[count++] = (struct range){mapping->start, mapping->end, id};
-	}
-	qsort(ranges, count, sizeof(*ranges), range_compare);
-	for (size_t i = 0; i < count; i++) {
-		struct range range = ranges[i], *last = kept ? &ranges[kept - 1] : NULL;
-
-		if (last && range.start < last->end) {
-			if (range.id < last->id)
-				range.start = last->end;
-			else
-				last->end = range.start;
-			if (range.start >= range.end)
-				continue;
-			if (last->start >= last->end)
-				kept--;
-		}
-		ranges[kept++] = range;
-	}
-	*ret = kept;
-	return ranges;
-}
-
 static void mapping_fill(const struct ap_unwind *unwind, const struct ap_process_files *files,
-	const struct ap_mapping *mapping, const struct range *range, struct ap_unwind_mapping *to)
+	const struct ap_mapping *mapping, const struct ap_code_range *range,
+	struct ap_unwind_mapping *to)
 {
 	const struct file *file = mapping->object ? file_find(unwind, mapping->object) : NULL;
 	uint64_t address, check_at;
 
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what mmap() gives is not NULL */
 	*to = (struct ap_unwind_mapping){
-		.start = range->start, .end = range->end, .id = mapping->id};
+		.start = range->start,
+		.end = range->end,
+		.origin = mapping->start,
+		.id = mapping->id,
+	};
 	if (!file || ap_elf_file_address(&file->elf,
 			     mapping->offset + (range->start - mapping->start), &address))
 		return;
@@ -406,7 +359,7 @@ static int mappings_grow(struct ap_unwind *unwind, size_t count)
 }
 
 static int mappings_publish(struct ap_unwind *unwind, const struct ap_mapping_table *table,
-	const struct range *ranges, size_t count)
+	const struct ap_code_range *ranges, size_t count)
 {
 	struct ap_unwind_mapping *mappings;
 	int fd = mappings_grow(unwind, count);
@@ -426,7 +379,7 @@ static int mappings_publish(struct ap_unwind *unwind, const struct ap_mapping_ta
 int ap_unwind_update(struct ap_unwind *unwind, const struct ap_mapping_table *table)
 {
 	size_t count;
-	struct range *ranges = ranges_get(table, &count);
+	struct ap_code_range *ranges = ap_code_ranges_get(table, &count);
 	int err, failed;
 
 	if (!ranges)

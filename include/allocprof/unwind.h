@@ -83,7 +83,8 @@ struct ap_unwind_page {
  * Element 0 is none: its `start` says where the list is, first << 32 | count.
  */
 struct ap_unwind_mapping {
-	__u64 start, end;
+	__u64 start, end;   /* what it holds: a part, where another has been put over it */
+	__u64 origin;	    /* where the whole mapping starts: frames count from there */
 	__u64 table_offset; /* of start in the file's table, in bytes of code */
 	__u32 segment;
 	__u32 first_page;
@@ -116,6 +117,6 @@ _Static_assert(sizeof(struct ap_unwind_rule) == 32, "shared with BPF");
 _Static_assert(sizeof(struct ap_unwind_row) == 4, "a row is 4 bytes");
 _Static_assert(sizeof(struct ap_unwind_block) == 65536, "shared with BPF");
 _Static_assert(sizeof(struct ap_unwind_page) == 8, "shared with BPF");
-_Static_assert(sizeof(struct ap_unwind_mapping) == 56, "shared with BPF");
+_Static_assert(sizeof(struct ap_unwind_mapping) == 64, "shared with BPF");
 
 #endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "code_range.h"
+
+#include <stdlib.h>
+
+/* The mappings that may hold an address, the latest on top. */
+struct heap {
+	struct ap_code_range *ranges;
+	size_t count;
+};
+
+static void swap(struct ap_code_range *a, struct ap_code_range *b)
+{
+	struct ap_code_range kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+static void heap_push(struct heap *heap, const struct ap_code_range *range)
+{
+	struct ap_code_range *ranges = heap->ranges;
+	size_t at = heap->count++;
+
+	ranges[at] = *range;
+	for (; at && ranges[(at - 1) / 2].id < ranges[at].id; at = (at - 1) / 2)
+		swap(&ranges[at], &ranges[(at - 1) / 2]);
+}
+
+static void heap_pop(struct heap *heap)
+{
+	struct ap_code_range *ranges = heap->ranges;
+	size_t at = 0, child;
+
+	ranges[0] = ranges[--heap->count];
+	while ((child = 2 * at + 1) < heap->count) {
+		child += child + 1 < heap->count && ranges[child + 1].id > ranges[child].id;
+		if (ranges[at].id >= ranges[child].id)
+			return;
+		swap(&ranges[at], &ranges[child]);
+		at = child;
+	}
+}
+
+static int range_compare(const void *a, const void *b)
+{
+	const struct ap_code_range *left = a, *right = b;
+
+	if (left->start != right->start)
+		return left->start < right->start ? -1 : 1;
+	return left->id < right->id ? -1 : left->id > right->id;
+}
+
+/*
+ * Goes through the sorted ranges by address. Between two addresses at which something starts or
+ * ends, what holds is the latest of those that are open. Returns how many there are.
+ */
+static size_t ranges_flatten(const struct ap_code_range *sorted, size_t count, struct heap *heap,
+	struct ap_code_range *to)
+{
+	uint64_t at = 0, end;
+	size_t kept = 0, next = 0;
+
+	while (next < count || heap->count) {
+		if (!heap->count)
+			at = sorted[next].start;
+		for (; next < count && sorted[next].start <= at; next++)
+			heap_push(heap, &sorted[next]);
+		while (heap->count && heap->ranges[0].end <= at)
+			heap_pop(heap);
+		if (!heap->count)
+			continue;
+		end = heap->ranges[0].end;
+		if (next < count && sorted[next].start < end)
+			end = sorted[next].start;
+		if (kept && to[kept - 1].end == at && to[kept - 1].id == heap->ranges[0].id)
+			to[kept - 1].end = end;
+		else
+			to[kept++] = (struct ap_code_range){
+				.start = at, .end = end, .id = heap->ranges[0].id};
+		at = end;
+	}
+	return kept;
+}
+
+struct ap_code_range *ap_code_ranges_get(const struct ap_mapping_table *table, size_t *ret_count)
+{
+	size_t count = table->current_count + table->count - table->read_count;
+	struct ap_code_range *sorted = calloc(2 * count + 1, sizeof(*sorted));
+	struct ap_code_range *flat = calloc(2 * count + 1, sizeof(*flat));
+	struct heap heap = {.ranges = sorted ? sorted + count : NULL};
+
+	for (size_t i = 0; i < count && sorted; i++) {
+		uint32_t id = i < table->current_count
+				      ? table->current[i]
+				      : table->read_count + (uint32_t)(i - table->current_count);
+		const struct ap_mapping *mapping = table->mappings[id];
+
+		sorted[i] = (struct ap_code_range){
+			.start = mapping->start, .end = mapping->end, .id = id};
+	}
+	if (sorted && flat) {
+		qsort(sorted, count, sizeof(*sorted), range_compare);
+		*ret_count = ranges_flatten(sorted, count, &heap, flat);
+	} else {
+		free(flat);
+		flat = NULL;
+	}
+	free(sorted);
+	return flat;
+}
