@@ -63,7 +63,7 @@ unit_tests  := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 alloc_tests := $(patsubst %.c,$(O)/%,$(wildcard tests/alloc/test_*.c))
 pages       := $(patsubst %.c,$(O)/%,$(wildcard tests/browser/*.c))
 fuzzers     := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_SECONDS ?= 60
+SECONDS     ?= 60
 programs    := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
                $(patsubst %.cc,$(O)/%,$(wildcard tests/programs/*.cc))
 tsan_tests  := alloc/test_stress alloc/test_threads
@@ -266,13 +266,13 @@ bench-symbols: $(O)/bench/symbols/symbols $(if $(FILE),,$(O)/bench/symbols/progr
 	$(Q)$(O)/bench/symbols/symbols $(or $(FILE),$(O)/bench/symbols/program.so)
 
 # Each tests/fuzz/fuzz_NAME.c starts from what is in tests/fuzz/NAME; what it finds is in $(O)/fuzz.
-fuzz:  ## run each fuzz target for FUZZ_SECONDS (60)
+fuzz:  ## run each fuzz target for SECONDS (60); ONLY=NAME runs one
 	$(Q).ci/deps build fuzz
 	$(Q)$(MAKE) --no-print-directory O=$(O)/fuzz OPT=-O1 CC=$(CLANG) \
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
-	$(Q)for target in $(fuzzers:$(O)/%=%); do name=$${target##*/fuzz_}; \
+	$(Q)for target in $(filter tests/fuzz/fuzz_$(or $(ONLY),%),$(fuzzers:$(O)/%=%)); do name=$${target##*/fuzz_}; \
 		mkdir -p $(O)/fuzz/corpus/$$name; \
-		(cd $(O)/fuzz && ./$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+		(cd $(O)/fuzz && ./$$target -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 \
 			-print_final_stats=1 corpus/$$name $(CURDIR)/tests/fuzz/$$name) || exit 1; done
 fuzzers: $(fuzzers)
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(loader_lib) $(proto_obj)

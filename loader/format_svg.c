@@ -156,8 +156,8 @@ static void change_colour(double change, uint8_t rgb[3])
 static void colour(const struct picture *picture, uint32_t node, uint8_t rgb[3])
 {
 	const struct ap_call_tree *tree = picture->tree;
-	const struct ap_call_frame *frame = &tree->frames[tree->nodes[node].frame];
 	const struct ap_call_function *function;
+	const struct ap_call_frame *frame;
 	struct ap_tint tint;
 	uint32_t light, turn;
 
@@ -169,6 +169,7 @@ static void colour(const struct picture *picture, uint32_t node, uint8_t rgb[3])
 		ap_oklch(0.925, 0.008, 260, rgb);
 		return;
 	}
+	frame = &tree->frames[tree->nodes[node].frame];
 	if (frame->flags & AP_FRAME_RESERVED) {
 		ap_oklch(0.825, 0, 0, rgb);
 		return;

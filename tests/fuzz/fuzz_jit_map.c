@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/* A perf-PID.map that is anything. The first eight bytes are an address that is asked for. */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jit_map.h"
+
+#define PID  4127
+#define NAME "perf-4127.map"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char folder[] = "/tmp/allocprof-fuzz-XXXXXX";
+static int folder_fd = -1;
+
+static void folder_remove(void)
+{
+	unlinkat(folder_fd, NAME, 0);
+	rmdir(folder);
+}
+
+static void map_write(const uint8_t *data, size_t size)
+{
+	int fd;
+
+	if (folder_fd < 0) {
+		if (!mkdtemp(folder))
+			abort();
+		folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		atexit(folder_remove);
+	}
+	fd = openat(folder_fd, NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ap_jit_map map = AP_JIT_MAP_NONE;
+	const char *name;
+	uint64_t address;
+
+	if (size < sizeof(address))
+		return 0;
+	memcpy(&address, data, sizeof(address));
+	map_write(data + sizeof(address), size - sizeof(address));
+	map.folder = dup(folder_fd);
+	map.pid = PID;
+	map.user = geteuid();
+	if (ap_jit_map_read(&map))
+		abort();
+	if (map.count > size)
+		abort();
+	for (size_t i = 0; i < map.count; i++) {
+		if (map.symbols[i].start >= map.symbols[i].end)
+			abort();
+		/* One of them, at least, has this address. */
+		name = ap_jit_map_find(&map, map.symbols[i].start);
+		if (!name || strlen(name) > size)
+			abort();
+	}
+	name = ap_jit_map_find(&map, address);
+	if (name && strlen(name) > size)
+		abort();
+	ap_jit_map_clear(&map);
+	return 0;
+}
