@@ -33,6 +33,7 @@ static struct ap_object objects[OBJECTS] = {{.path = "/proc/self/exe", .inode = 
 	{.path = "nothing", .fd = -1, .inode = 3}};
 static struct ap_unwind_maps maps;
 static struct ap_unwind *unwind;
+static struct ap_process_files own;
 
 static int outer_create(uint32_t slots, uint32_t size)
 {
@@ -60,7 +61,7 @@ static void start(void)
 	maps.mappings = outer_create(1, sizeof(struct ap_unwind_mapping));
 	maps.rules = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(uint32_t),
 		sizeof(struct ap_unwind_rule), AP_RULES_MAX, &mmapable);
-	if (maps.rules < 0 || ap_unwind_new(&unwind, &maps))
+	if (maps.rules < 0 || ap_process_files_open(&own, getpid()) || ap_unwind_new(&unwind, &maps))
 		abort();
 }
 
@@ -134,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!unwind)
 		start();
+	table.files = own;
 	if (!table_fill(&table, mappings, data, size))
 		return 0;
 	if (ap_unwind_update(unwind, &table))
