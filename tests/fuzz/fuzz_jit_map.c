@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jit_map.h"
+#include "jit.h"
 
 #define PID  4127
 #define NAME "perf-4127.map"
@@ -41,32 +41,27 @@ static void map_write(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ap_jit_map map = AP_JIT_MAP_NONE;
-	const char *name;
+	struct ap_jit jit = AP_JIT_NONE;
+	struct ap_jit_place place;
 	uint64_t address;
 
 	if (size < sizeof(address))
 		return 0;
 	memcpy(&address, data, sizeof(address));
 	map_write(data + sizeof(address), size - sizeof(address));
-	map.folder = dup(folder_fd);
-	map.pid = PID;
-	map.user = geteuid();
-	if (ap_jit_map_read(&map))
+	jit.folder = dup(folder_fd);
+	jit.pid = PID;
+	jit.user = geteuid();
+	if (ap_jit_read_map(&jit))
 		abort();
-	if (map.count > size)
+	if (jit.map.count > size)
 		abort();
-	for (size_t i = 0; i < map.count; i++) {
-		if (map.symbols[i].start >= map.symbols[i].end)
+	/* What has been added last is what is found. */
+	for (uint32_t i = 0; i < jit.map.count; i++)
+		if (!ap_jit_code_find(&jit.map, jit.map.symbols[i].start))
 			abort();
-		/* One of them, at least, has this address. */
-		name = ap_jit_map_find(&map, map.symbols[i].start);
-		if (!name || strlen(name) > size)
-			abort();
-	}
-	name = ap_jit_map_find(&map, address);
-	if (name && strlen(name) > size)
+	if (ap_jit_find(&jit, address, &place) && strlen(place.name) > size)
 		abort();
-	ap_jit_map_clear(&map);
+	ap_jit_clear(&jit);
 	return 0;
 }

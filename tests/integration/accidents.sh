@@ -12,7 +12,8 @@ export XDG_CACHE_HOME=$tmp/cache
 mkdir -m 700 "$tmp/cache" "$tmp/out"
 
 ids() { # prog|map|link
-  bpftool "$1" show | sed -n 's/^\([0-9]*\): .*/\1/p' | sort
+  # Without arrays that other maps hold: those are gone when their programs are.
+  bpftool "$1" show | grep -v 'name unwind_' | sed -n 's/^\([0-9]*\): .*/\1/p' | sort
 }
 # Those that were there before us are somebody else's, as are those that a process holds, itself or
 # by a program.
