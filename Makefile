@@ -75,7 +75,7 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all alloc deps demo check check-alloc check-unit check-integration lint format asan ubsan tsan \
-	units alloc-tests bench overhead accidents fuzz fuzzers coverage install uninstall deb clean help \
+	units alloc-tests bench bench-symbols overhead accidents fuzz fuzzers coverage install uninstall deb clean help \
 	compile_commands.json
 
 all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)
