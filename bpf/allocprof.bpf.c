@@ -130,7 +130,7 @@ static __noinline int live_retire(const struct ap_live_key *key)
 {
 	struct ap_live *found = bpf_map_lookup_elem(&live, key);
 	struct ap_totals *total = totals_get();
-	struct ap_site_key site_key = {.process = process_id};
+	struct ap_site_key site_key = {.process = key->process};
 	struct ap_site *site;
 	__u64 size, weight;
 	__u32 lifetime;
@@ -180,10 +180,9 @@ static __noinline int alloc_file(
 	struct ap_site *site;
 	__u32 end;
 
-	scratch->site_key.process = process_id;
 	scratch->site_key.size_class = size_class(PT_REGS_PARM2(regs));
 	scratch->site_key.thread = scratch->live.thread = thread_file();
-	scratch->live_key.process = process_id;
+	scratch->live_key.process = scratch->site_key.process;
 	scratch->live_key.pointer = PT_REGS_PARM1(regs);
 	scratch->live.size = PT_REGS_PARM2(regs);
 	scratch->live.weight = PT_REGS_PARM3(regs);
@@ -201,14 +200,34 @@ static __noinline int alloc_file(
 	return live_file(scratch, site);
 }
 
+static __always_inline struct ap_process *process_current(void)
+{
+	return process_of((struct task_struct *)bpf_get_current_task());
+}
+
+/* Whose sample it is. */
+static __always_inline void scratch_own(struct scratch *scratch, const struct ap_process *process)
+{
+	__u32 *list;
+
+	scratch->site_key.process = process ? process->process : process_id;
+	if (!has_tree)
+		return;
+	list = bpf_map_lookup_elem(&process_lists, &scratch->site_key.process);
+	scratch->walk.list = list ? *list : AP_LIST_NONE;
+}
+
 static __always_inline int alloc_take(
 	struct pt_regs *regs, int (*walk)(struct pt_regs *, struct scratch *))
 {
+	struct ap_process *process = NULL;
 	struct ap_totals *total = totals_get();
 	struct scratch *scratch;
 	struct ap_site *site;
 
-	if (!total)
+	if (has_tree)
+		process = process_current();
+	if (!total || (has_tree && !process))
 		return 0;
 	preempt_off();
 	__sync_fetch_and_add(&total->entered, 1);
@@ -221,6 +240,7 @@ static __always_inline int alloc_take(
 	counters_add(&total->allocated, PT_REGS_PARM2(regs), PT_REGS_PARM3(regs));
 	scratch = scratch_claim();
 	if (scratch) {
+		scratch_own(scratch, process);
 		walk(regs, scratch);
 		alloc_file(regs, scratch, total);
 		scratch_release();
@@ -253,7 +273,14 @@ int on_free(struct pt_regs *regs)
 {
 	struct ap_totals *total = totals_get();
 	struct ap_live_key key = {.pointer = PT_REGS_PARM1(regs), .process = process_id};
+	struct ap_process *process;
 
+	if (has_tree) {
+		process = process_current();
+		if (!process)
+			return 0;
+		key.process = process->process;
+	}
 	if (!total)
 		return 0;
 	preempt_off();

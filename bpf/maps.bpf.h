@@ -11,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 #include <allocprof/abi.h>
 #include <allocprof/unwind.h>
+#include "processes.bpf.h"
 
 /* Where a stack walk is. A register is at an address of user memory, or, when that is 0, known. */
 struct walk {
@@ -24,6 +25,7 @@ struct walk {
 	__u64 registers[AP_REGISTERS];
 	__u64 word[2]; /* read from user memory, last from this address: */
 	__u64 word_at;
+	__u32 list;			  /* of the process's mappings */
 	struct ap_unwind_mapping mapping; /* the one of the last pc: callers are often in it, too */
 	__u32 fp_lost, bx_lost;
 	__u32 is_first; /* the frame is the first one */
@@ -139,10 +141,13 @@ struct {
 		});
 } unwind_pages SEC(".maps");
 
-/* One array, of the mappings in the order of their addresses; it is replaced as a whole. */
+/*
+ * An array for each list, of the mappings in the order of their addresses; it is replaced as a
+ * whole. List 0 is the recorded process's; children that have the same share it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
+	__uint(max_entries, AP_LISTS);
 	__type(key, __u32);
 	__array(
 		values, struct {
@@ -181,6 +186,10 @@ static __always_inline int map_insert(void *map, const void *key, const void *va
 /* The id of the process in all keys, as the loader knows it. The kernel filters the probes by
  * address space, so whatever arrives is this process's, also from a vfork child. */
 const volatile unsigned int process_id = 0;
+
+/* A tree of processes is recorded: the probes fire for everybody, and `processes` says who is of
+ * the tree. */
+const volatile _Bool has_tree = 0;
 
 /*
  * Set when the recording ends: from then on nothing is counted. The probes go one after the other,

@@ -51,13 +51,14 @@ static __always_inline int word_read(struct walk *walk, __u64 address)
 static __noinline int mapping_find(struct walk *walk, __u64 address)
 {
 	struct ap_unwind_mapping *mapping;
-	__u32 key = 0, low, count;
+	__u32 key = walk->list, low, count;
 	void *mappings;
 	__u64 list;
 
 	mappings = bpf_map_lookup_elem(&unwind_mappings, &key);
 	if (!mappings)
 		return AP_END_CODE;
+	key = 0;
 	mapping = bpf_map_lookup_elem(mappings, &key);
 	if (!mapping)
 		return AP_END_CODE;
@@ -321,7 +322,7 @@ static __noinline int walk_step(struct scratch *scratch)
 	if (status) {
 		stack->frame[depth] = address & ~AP_FRAME_KNOWN;
 		if (status == AP_END_CODE)
-			wish_make(address, 0);
+			wish_make(address, 0, scratch->site_key.process);
 		return walk_end(scratch, status);
 	}
 	stack->frame[depth] = AP_FRAME(walk->mapping.id, address - walk->mapping.origin);
@@ -392,7 +393,7 @@ static __always_inline void walk_begin(struct pt_regs *regs, struct scratch *scr
 static __always_inline void walk_finish(struct scratch *scratch)
 {
 	if (scratch->stack.end == AP_END_READ)
-		wish_make(0, scratch->walk.word_at);
+		wish_make(0, scratch->walk.word_at, scratch->site_key.process);
 }
 
 static __noinline int walk_stack(struct pt_regs *regs, struct scratch *scratch)

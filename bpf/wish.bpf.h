@@ -9,7 +9,7 @@
 
 #include "maps.bpf.h"
 
-static __noinline int wish_make(__u64 code, __u64 memory)
+static __noinline int wish_make(__u64 code, __u64 memory, __u32 process)
 {
 	struct ap_wish *wish = bpf_ringbuf_reserve(&wishes, sizeof(*wish), 0);
 
@@ -17,6 +17,8 @@ static __noinline int wish_make(__u64 code, __u64 memory)
 		return 0;
 	wish->code = code;
 	wish->memory = memory;
+	wish->process = process;
+	wish->zero = 0;
 	bpf_ringbuf_submit(wish, 0);
 	return 0;
 }

@@ -40,7 +40,7 @@ static int multi_open(struct ap_attachment *attachment, const struct ap_usdt *us
 	if (!count)
 		return 0;
 	link = ap_uprobe_multi_attach(bpf_program__fd(program), path_of(attachment->object).text,
-		offsets, semaphores, count, attachment->tid);
+		offsets, semaphores, count, attachment->tid == AP_EVERYBODY ? 0 : attachment->tid);
 	if (link < 0)
 		return link;
 	attachment->links[kind].multi = link;

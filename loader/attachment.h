@@ -31,9 +31,12 @@ struct ap_attach_links {
 	size_t perf_count;
 };
 
+/* In place of a thread: whoever has the file mapped. */
+#define AP_EVERYBODY (-1)
+
 struct ap_attachment {
 	const struct ap_object *object;
-	pid_t tid; /* the thread that stands for its process; 0: not attached */
+	pid_t tid; /* the thread that stands for its process, or AP_EVERYBODY; 0: not attached */
 	struct ap_attach_links links[AP_USDT_KINDS];
 };
 

@@ -100,7 +100,7 @@ void recording_begin(struct recording *recording)
 	if (recording->options->verbose)
 		kernel_report(ap_session_kernel(recording->session));
 	/* Without it the reason of its end is not always known, but everything else is. */
-	if (!ap_process_watch_open(&recording->deaths) &&
+	if (!ap_process_watch_open(&recording->deaths, false) &&
 		ap_process_watch_add(recording->deaths, recording->target.pid)) {
 		ap_process_watch_close(recording->deaths);
 		recording->deaths = NULL;
@@ -210,7 +210,8 @@ static void wishes_take(struct recording *recording, uint64_t now)
 {
 	uint64_t soonest = recording->scanned_ns + SCAN_PAUSE_NS;
 
-	if (!ap_session_wishes_take(recording->session, &recording->target.table.files))
+	if (!ap_session_wishes_take(
+		    recording->session, &recording->target.table.files, NULL, NULL))
 		return;
 	soonest = soonest > now ? soonest : now;
 	if (recording->scan_ns > soonest)

@@ -141,28 +141,48 @@ static bool is_vdso(const struct ap_maps_line *line)
 	return !line->inode && !strcmp(line->path, "[vdso]");
 }
 
-static struct ap_object *object_add(struct ap_mapping_table *table, const struct ap_maps_line *line)
+static struct ap_object *object_find(
+	struct ap_object **objects, size_t count, const struct ap_maps_line *line)
+{
+	for (size_t i = 0; i < count; i++)
+		if (objects[i]->inode == line->inode && objects[i]->device == line->device &&
+			(line->inode || !strcmp(objects[i]->path, line->path)))
+			return objects[i];
+	return NULL;
+}
+
+static int object_push(
+	struct ap_object ***objects, size_t *count, size_t *room, struct ap_object *object)
+{
+	if (*count == *room) {
+		size_t more = *room ? *room * 2 : 64;
+		struct ap_object **grown = reallocarray(*objects, more, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		*objects = grown;
+		*room = more;
+	}
+	(*objects)[(*count)++] = object;
+	return 0;
+}
+
+static void object_free(struct ap_object *object)
+{
+	if (object->fd >= 0)
+		close(object->fd);
+	free(object->path);
+	free(object);
+}
+
+/* Opens it. NULL: out of memory. */
+static struct ap_object *object_new(
+	const struct ap_mapping_table *table, const struct ap_maps_line *line)
 {
 	static const char deleted[] = " (deleted)";
 	size_t length = strlen(line->path);
-	struct ap_object *object;
+	struct ap_object *object = calloc(1, sizeof(*object));
 
-	for (size_t i = 0; i < table->object_count; i++) {
-		object = table->objects[i];
-		if (object->inode == line->inode && object->device == line->device &&
-			(line->inode || !strcmp(object->path, line->path)))
-			return object;
-	}
-	if (table->object_count == table->object_room) {
-		size_t room = table->object_room ? table->object_room * 2 : 64;
-		struct ap_object **grown = reallocarray(table->objects, room, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		table->objects = grown;
-		table->object_room = room;
-	}
-	object = calloc(1, sizeof(*object));
 	if (!object)
 		return NULL;
 	if (length >= sizeof(deleted) && !strcmp(line->path + length - strlen(deleted), deleted))
@@ -177,21 +197,42 @@ static struct ap_object *object_add(struct ap_mapping_table *table, const struct
 	object->fd = -1;
 	if (!line->inode)
 		object->fd = vdso_copy(&table->files, line);
-	else if (table->object_count < open_files_max())
+	else if ((table->shared ? table->shared->count : table->object_count) < open_files_max())
 		object->fd = object_open(table, line, object->path);
 	if (object->fd >= 0)
 		ap_build_id_read(object->fd, object->build_id);
-	table->objects[table->object_count++] = object;
 	return object;
 }
 
-static int mapping_add(
-	struct ap_mapping_table *table, const struct ap_maps_line *line, struct ap_object *object)
+static struct ap_object *object_add(struct ap_mapping_table *table, const struct ap_maps_line *line)
 {
-	struct ap_mapping *mapping;
+	struct ap_object_set *shared = table->shared;
+	struct ap_object *object = object_find(table->objects, table->object_count, line);
+	bool is_new;
 
-	if (table->count == MAPPINGS_MAX)
-		return -E2BIG;
+	if (object)
+		return object;
+	object = shared ? object_find(shared->objects, shared->count, line) : NULL;
+	is_new = !object;
+	if (is_new)
+		object = object_new(table, line);
+	if (!object)
+		return NULL;
+	if (is_new && shared &&
+		object_push(&shared->objects, &shared->count, &shared->room, object)) {
+		object_free(object);
+		return NULL;
+	}
+	if (!object_push(&table->objects, &table->object_count, &table->object_room, object))
+		return object;
+	if (!shared)
+		object_free(object);
+	return NULL;
+}
+
+/* Takes over the mapping. */
+static int mapping_push(struct ap_mapping_table *table, struct ap_mapping *mapping)
+{
 	if (table->count == table->room) {
 		size_t room = table->room ? table->room * 2 : 64;
 		struct ap_mapping **grown = reallocarray(table->mappings, room, sizeof(*grown));
@@ -201,6 +242,38 @@ static int mapping_add(
 		table->mappings = grown;
 		table->room = room;
 	}
+	mapping->tables++;
+	table->mappings[table->count++] = mapping;
+	return 0;
+}
+
+int ap_mapping_table_fork(struct ap_mapping_table *table, const struct ap_mapping_table *parent)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < parent->count && !err; i++)
+		err = mapping_push(table, parent->mappings[i]);
+	for (size_t i = 0; i < parent->object_count && !err; i++)
+		err = object_push(&table->objects, &table->object_count, &table->object_room,
+			parent->objects[i]);
+	table->current = err ? NULL : calloc(parent->current_count + 1, sizeof(*table->current));
+	if (!table->current)
+		return -ENOMEM;
+	memcpy(table->current, parent->current, parent->current_count * sizeof(*table->current));
+	table->current_count = parent->current_count;
+	table->read_count = parent->read_count;
+	table->program = parent->program;
+	return 0;
+}
+
+static int mapping_add(
+	struct ap_mapping_table *table, const struct ap_maps_line *line, struct ap_object *object)
+{
+	struct ap_mapping *mapping;
+	int err;
+
+	if (table->count == MAPPINGS_MAX)
+		return -E2BIG;
 	mapping = calloc(1, sizeof(*mapping));
 	if (!mapping)
 		return -ENOMEM;
@@ -210,8 +283,10 @@ static int mapping_add(
 	mapping->offset = line->offset;
 	mapping->object = object;
 	mapping->name = object ? object->path : "[anon]";
-	table->mappings[table->count++] = mapping;
-	return 0;
+	err = mapping_push(table, mapping);
+	if (err)
+		free(mapping);
+	return err;
 }
 
 static bool mapping_is(const struct ap_mapping *mapping, const struct ap_maps_line *line)
@@ -382,16 +457,21 @@ struct ap_mapping *ap_mapping_find(const struct ap_mapping_table *table, uint64_
 void ap_mapping_table_clear(struct ap_mapping_table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
-		free(table->mappings[i]);
-	for (size_t i = 0; i < table->object_count; i++) {
-		if (table->objects[i]->fd >= 0)
-			close(table->objects[i]->fd);
-		free(table->objects[i]->path);
-		free(table->objects[i]);
-	}
+		if (!--table->mappings[i]->tables)
+			free(table->mappings[i]);
+	for (size_t i = 0; i < table->object_count && !table->shared; i++)
+		object_free(table->objects[i]);
 	free(table->mappings);
 	free(table->objects);
 	free(table->current);
 	ap_process_files_close(&table->files);
-	memset(table, 0, sizeof(*table));
+	*table = (struct ap_mapping_table){.shared = table->shared};
+}
+
+void ap_object_set_clear(struct ap_object_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		object_free(set->objects[i]);
+	free(set->objects);
+	*set = (struct ap_object_set){0};
 }

@@ -32,6 +32,13 @@ struct ap_mapping {
 	uint64_t offset;	  /* in the file, of start */
 	struct ap_object *object; /* NULL: anonymous memory (JIT) */
 	const char *name;	  /* the path, or "[anon]" */
+	uint32_t tables;	  /* that have it */
+};
+
+/* Files that several tables have: each is opened once. Starts as {0}. */
+struct ap_object_set {
+	struct ap_object **objects;
+	size_t count, room;
 };
 
 struct ap_mapping_table {
@@ -41,6 +48,7 @@ struct ap_mapping_table {
 	size_t count, room;
 	struct ap_object **objects;
 	size_t object_count, object_room;
+	struct ap_object_set *shared; /* owns the files, and outlives the table; NULL: it does */
 	uint32_t *current; /* ids of what the last reading saw, by address */
 	size_t current_count;
 	uint32_t read_count; /* mappings known then: those added later have higher ids */
@@ -65,11 +73,19 @@ int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid);
 int ap_mapping_table_add(
 	struct ap_mapping_table *table, pid_t tid, const struct ap_maps_line *line);
 
+/*
+ * Makes an empty table that of a process which was forked from the other's: the same mappings under
+ * the same ids. Both must share their files. 0 or -ENOMEM.
+ */
+int ap_mapping_table_fork(struct ap_mapping_table *table, const struct ap_mapping_table *parent);
+
 /* The newest mapping that holds the address, or NULL. */
 struct ap_mapping *ap_mapping_find(const struct ap_mapping_table *table, uint64_t address);
 
-/* Closes the files and frees all. The table itself belongs to the caller. */
+/* Closes the files, unless they are shared, and frees all. The table itself belongs to the caller.
+ */
 void ap_mapping_table_clear(struct ap_mapping_table *table);
+void ap_object_set_clear(struct ap_object_set *set);
 
 /* Cuts a line of a maps file, in place. 0, or -EINVAL when it is none. */
 int ap_maps_line_parse(char *line, struct ap_maps_line *ret);

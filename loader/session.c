@@ -12,10 +12,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <allocprof/process.h>
 #include <allocprof/unwind.h>
 
 #include "allocprof.skel.h"
 #include "attachment.h"
+#include "process_watch.h"
 #include "uprobe_multi.h"
 
 /* How long a thread may take to leave a program after the probes are out: only preemption delays
@@ -35,8 +37,13 @@ struct ap_session {
 	struct ap_attach_programs programs;
 	struct ap_unwind *unwind;
 	struct ring_buffer *wishes;
-	const struct ap_process_files *wishes_files; /* while they are taken: whose memory */
+	pid_t pid;
+	bool has_tree;
+	/* While wishes are taken: */
+	const struct ap_process_files *wishes_files; /* whose memory */
 	bool wants_mappings;
+	ap_session_mapped_fn *mapped;
+	void *mapped_context;
 	struct ap_attachment *attachments;
 	size_t attachment_count;
 	uint64_t begin_ns; /* of the first attach; CLOCK_MONOTONIC */
@@ -76,6 +83,17 @@ static int maps_size(struct allocprof_bpf *skeleton, const struct ap_session_opt
 	return err;
 }
 
+/* The maps of who is recorded. */
+static int maps_share(struct allocprof_bpf *skeleton, const struct ap_process_watch *tree)
+{
+	int err = bpf_map__reuse_fd(
+		skeleton->maps.processes, ap_process_watch_map(tree, AP_WATCH_PROCESSES));
+
+	return err ? err
+		   : bpf_map__reuse_fd(skeleton->maps.process_lists,
+			     ap_process_watch_map(tree, AP_WATCH_LISTS));
+}
+
 /* Brings memory in by reading it, and what is above it on the stack. What cannot be read is none.
  */
 static void memory_touch(const struct ap_process_files *files, uint64_t address)
@@ -91,13 +109,19 @@ static void memory_touch(const struct ap_process_files *files, uint64_t address)
 static int wish_take(void *context, void *data, size_t size)
 {
 	struct ap_session *session = context;
+	const struct ap_process_files *files = session->wishes_files;
 	const struct ap_wish *wish = data;
+	pid_t pid;
 
 	if (size < sizeof(*wish))
 		return 0;
-	session->wants_mappings |= wish->code != 0;
-	if (wish->memory)
-		memory_touch(session->wishes_files, wish->memory);
+	pid = (pid_t)AP_PROCESS_PID(wish->process);
+	if (pid == session->pid || !session->mapped)
+		session->wants_mappings |= wish->code != 0;
+	else
+		files = session->mapped(session->mapped_context, pid, wish->code != 0);
+	if (wish->memory && files)
+		memory_touch(files, wish->memory);
 	return 0;
 }
 
@@ -106,8 +130,11 @@ int ap_session_wish_fd(const struct ap_session *session)
 	return ring_buffer__epoll_fd(session->wishes);
 }
 
-bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_files *files)
+bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_files *files,
+	ap_session_mapped_fn *mapped, void *context)
 {
+	session->mapped = mapped;
+	session->mapped_context = context;
 	session->wishes_files = files;
 	session->wants_mappings = false;
 	ring_buffer__consume(session->wishes);
@@ -134,7 +161,12 @@ static int unwind_open(struct ap_session *session)
 
 int ap_session_unwind(struct ap_session *session, const struct ap_mapping_table *table)
 {
-	return ap_unwind_update(session->unwind, table);
+	return ap_unwind_update(session->unwind, 0, table);
+}
+
+struct ap_unwind *ap_session_tables(struct ap_session *session)
+{
+	return session->unwind;
 }
 
 const struct ap_unwind_counts *ap_session_unwind_counts(const struct ap_session *session)
@@ -183,7 +215,11 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 		err = -errno;
 		goto out;
 	}
+	session->pid = pid;
+	session->has_tree = options->tree;
 	session->skeleton->rodata->process_id = pid;
+	session->skeleton->rodata->has_tree = session->has_tree;
+	session->skeleton->rodata->pid_namespace = ap_pid_namespace();
 	session->skeleton->rodata->hash_mask = options->hash_mask;
 	session->skeleton->rodata->min_size = options->min_size;
 	session->skeleton->rodata->max_size = options->max_size;
@@ -192,6 +228,8 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 	session->skeleton->rodata->has_preempt_disable = session->kernel.has_preempt_disable;
 	programs_choose(session);
 	err = maps_size(session->skeleton, options);
+	if (!err && session->has_tree)
+		err = maps_share(session->skeleton, options->tree);
 	if (!err)
 		err = allocprof_bpf__load(session->skeleton);
 	if (!err)
@@ -254,6 +292,8 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
 	struct ap_attachment fresh;
 	int err;
 
+	if (session->has_tree)
+		tid = AP_EVERYBODY;
 	if (!attachment) {
 		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
 		return -ENOMEM;
@@ -312,9 +352,9 @@ int ap_session_losses(const struct ap_session *session, struct ap_site ret[AP_LO
 	return 0;
 }
 
-int ap_session_snapshot(const struct ap_session *session, struct ap_snapshot *ret)
+struct ap_snapshot_maps ap_session_maps(const struct ap_session *session)
 {
-	struct ap_snapshot_maps maps = {
+	return (struct ap_snapshot_maps){
 		.totals = bpf_map__fd(session->skeleton->maps.totals),
 		.losses = bpf_map__fd(session->skeleton->maps.losses),
 		.sites = bpf_map__fd(session->skeleton->maps.sites),
@@ -322,6 +362,11 @@ int ap_session_snapshot(const struct ap_session *session, struct ap_snapshot *re
 		.live = bpf_map__fd(session->skeleton->maps.live),
 		.threads = bpf_map__fd(session->skeleton->maps.threads),
 	};
+}
+
+int ap_session_snapshot(const struct ap_session *session, struct ap_snapshot *ret)
+{
+	struct ap_snapshot_maps maps = ap_session_maps(session);
 	int err = ap_snapshot_read(ret, &maps);
 
 	ret->begin_ns = session->begin_ns;

@@ -18,6 +18,8 @@
 #include "target.h"
 #include "unwind_table.h"
 
+struct ap_process_watch;
+
 struct ap_session_options {
 	uint32_t max_stacks;  /* 2 KiB of kernel memory each, with its sites */
 	uint32_t max_live;    /* sampled blocks that are followed until their free: 112 bytes each */
@@ -27,6 +29,8 @@ struct ap_session_options {
 	uint64_t min_size, max_size; /* of the requests that are recorded */
 	uint32_t max_inside; /* threads inside the probe at one moment */
 	uint64_t hash_mask;  /* of stack hashes; fewer bits force collisions */
+	/* Follows children: all its processes are recorded. NULL: the one process is. */
+	const struct ap_process_watch *tree;
 	/* Gets libbpf's messages, whole lines; NULL: they are dropped. */
 	void (*log)(const char *text);
 };
@@ -62,16 +66,23 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
  */
 int ap_session_unwind(struct ap_session *session, const struct ap_mapping_table *table);
 
+/* The tables themselves, for lists of more processes. */
+struct ap_unwind *ap_session_tables(struct ap_session *session);
+
 /* What the tables have come to. */
 const struct ap_unwind_counts *ap_session_unwind_counts(const struct ap_session *session);
 
 /*
  * What the programs wish for. The descriptor is readable when there is something. Taking it brings
- * in the memory that the target does not have resident, and returns whether the
- * mappings are to be read again.
+ * in the memory that the target, or another process of the tree, does not have resident, and
+ * returns whether the target's mappings are to be read again. Of another process `mapped` is told
+ * that, and gives its files, or NULL; a `mapped` of NULL: there are none.
  */
 int ap_session_wish_fd(const struct ap_session *session);
-bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_files *files);
+typedef const struct ap_process_files *ap_session_mapped_fn(
+	void *context, pid_t pid, bool wants_mappings);
+bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_files *files,
+	ap_session_mapped_fn *mapped, void *context);
 
 /*
  * Takes the probes out and waits until no program runs any more: the sums are exact then.
@@ -84,6 +95,9 @@ int ap_session_totals(const struct ap_session *session, struct ap_totals *ret);
 
 /* The reserved sites by now, by enum ap_loss. 0 or a negative errno. */
 int ap_session_losses(const struct ap_session *session, struct ap_site ret[AP_LOSSES]);
+
+/* The maps, of which the session stays the owner. */
+struct ap_snapshot_maps ap_session_maps(const struct ap_session *session);
 
 /* Everything by now. 0 or a negative errno. Cleared with ap_snapshot_clear(). */
 int ap_session_snapshot(const struct ap_session *session, struct ap_snapshot *ret);

@@ -8,6 +8,8 @@
 
 #include <bpf/bpf.h>
 
+#include <allocprof/process.h>
+
 #include "cfi.h"
 #include "code_range.h"
 #include "elf_file.h"
@@ -16,6 +18,7 @@
 #include "table.h"
 #include "table_cache.h"
 #include "unwind_check.h"
+#include "unwind_list.h"
 
 /* The least that is made: for 1 MiB of rows, 64 MiB of code. The first one is made before anything
  * is known of the target: to add an array takes the kernel 10 ms, which a new child does not wait.
@@ -25,8 +28,6 @@
 
 /* A target decides what it maps. Chromium's tables have 10 MB. */
 #define BYTES_MAX (1ULL << 30)
-
-#define MAPPINGS_MIN 4096
 
 struct segment {
 	struct ap_kernel_array blocks, pages;
@@ -53,11 +54,7 @@ struct ap_unwind {
 	uint32_t segment_count, segment_room;
 	struct file *files;
 	uint32_t file_count, file_room;
-	/* Lists of mappings stand one after the other: one that is being read never changes. */
-	struct ap_kernel_array mappings;
-	uint64_t mapping_room, mapping_used;
-	struct ap_code_range *published;
-	size_t published_count;
+	struct ap_unwind_list lists[AP_LISTS]; /* list 0 always has a user more */
 	struct ap_unwind_counts counts;
 };
 
@@ -308,10 +305,11 @@ static int files_compile(struct ap_unwind *unwind, const struct ap_mapping_table
 
 /* ---- Mappings ---- */
 
-static void mapping_fill(const struct ap_unwind *unwind, const struct ap_process_files *files,
-	const struct ap_mapping *mapping, const struct ap_code_range *range,
-	struct ap_unwind_mapping *to)
+static void mapping_fill(const void *context, const struct ap_mapping_table *table,
+	const struct ap_code_range *range, struct ap_unwind_mapping *to)
 {
+	const struct ap_unwind *unwind = context;
+	const struct ap_mapping *mapping = table->mappings[range->id];
 	const struct file *file = mapping->object ? file_find(unwind, mapping->object) : NULL;
 	uint64_t address, check_at;
 
@@ -326,7 +324,8 @@ static void mapping_fill(const struct ap_unwind *unwind, const struct ap_process
 			     mapping->offset + (range->start - mapping->start), &address))
 		return;
 	check_at = range->start - address + file->check.address;
-	if (file->check.address && ap_unwind_check_holds(files, check_at, file->check.expected)) {
+	if (file->check.address &&
+		ap_unwind_check_holds(&table->files, check_at, file->check.expected)) {
 		to->check_at = check_at;
 		to->check = file->check.expected;
 	}
@@ -338,64 +337,67 @@ static void mapping_fill(const struct ap_unwind *unwind, const struct ap_process
 	to->pages = file->pages;
 }
 
-/* Room for a list more. To replace an array takes the kernel 10 ms. */
-static int mappings_grow(struct ap_unwind *unwind, size_t count)
+int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table)
 {
-	uint64_t room = count * 4 > MAPPINGS_MIN ? count * 4 : MAPPINGS_MIN;
-	struct ap_kernel_array array;
-	int fd;
-
-	if (unwind->mappings.memory && unwind->mapping_room - unwind->mapping_used >= count)
-		return 0;
-	fd = ap_kernel_array_create(
-		&array, "unwind_mappings", room, sizeof(struct ap_unwind_mapping));
-	if (fd < 0)
-		return fd;
-	ap_kernel_array_unmap(&unwind->mappings);
-	unwind->mappings = array;
-	unwind->mapping_room = room;
-	unwind->mapping_used = 1;
-	return fd;
-}
-
-static int mappings_publish(struct ap_unwind *unwind, const struct ap_mapping_table *table,
-	const struct ap_code_range *ranges, size_t count)
-{
-	struct ap_unwind_mapping *mappings;
-	int fd = mappings_grow(unwind, count);
-
-	if (fd < 0)
-		return fd;
-	mappings = unwind->mappings.memory;
-	for (size_t i = 0; i < count; i++)
-		mapping_fill(unwind, &table->files, table->mappings[ranges[i].id], &ranges[i],
-			&mappings[unwind->mapping_used + i]);
-	__atomic_store_n(&mappings->start, unwind->mapping_used << 32 | count, __ATOMIC_RELEASE);
-	unwind->mapping_used += count;
-	unwind->counts.mappings = (uint32_t)count;
-	return fd ? ap_kernel_array_put(unwind->maps.mappings, 0, fd) : 0;
-}
-
-int ap_unwind_update(struct ap_unwind *unwind, const struct ap_mapping_table *table)
-{
+	struct ap_unwind_list *known = &unwind->lists[list];
 	size_t count;
 	struct ap_code_range *ranges = ap_code_ranges_get(table, &count);
 	int err, failed;
 
 	if (!ranges)
 		return -ENOMEM;
-	if (count == unwind->published_count &&
-		!memcmp(ranges, unwind->published, count * sizeof(*ranges))) {
+	if (ap_unwind_list_has(known, ranges, count)) {
 		free(ranges);
 		return 0;
 	}
 	err = files_compile(unwind, table, ranges, count);
-	failed = mappings_publish(unwind, table, ranges, count);
-	err = err ? err : failed;
-	free(unwind->published);
-	unwind->published = ranges;
-	unwind->published_count = err ? 0 : count;
-	return err;
+	failed = ap_unwind_list_publish(
+		known, unwind->maps.mappings, list, table, ranges, count, mapping_fill, unwind);
+	if (!list)
+		unwind->counts.mappings = (uint32_t)count;
+	/* To be tried again. */
+	if (err && !failed)
+		known->count = 0;
+	return err ? err : failed;
+}
+
+/* ---- Lists of several processes ---- */
+
+bool ap_unwind_list_fits(
+	const struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table)
+{
+	size_t count;
+	struct ap_code_range *ranges = ap_code_ranges_get(table, &count);
+	bool fits = ranges && list < AP_LISTS &&
+		    ap_unwind_list_has(&unwind->lists[list], ranges, count);
+
+	free(ranges);
+	return fits;
+}
+
+uint32_t ap_unwind_list_new(struct ap_unwind *unwind)
+{
+	for (uint32_t list = 1; list < AP_LISTS; list++) {
+		if (unwind->lists[list].users)
+			continue;
+		unwind->lists[list].users = 1;
+		return list;
+	}
+	return AP_LIST_NONE;
+}
+
+void ap_unwind_list_share(struct ap_unwind *unwind, uint32_t list)
+{
+	if (list < AP_LISTS)
+		unwind->lists[list].users++;
+}
+
+void ap_unwind_list_leave(struct ap_unwind *unwind, uint32_t list)
+{
+	if (list < AP_LISTS && list && unwind->lists[list].users && !--unwind->lists[list].users) {
+		bpf_map_delete_elem(unwind->maps.mappings, &list);
+		ap_unwind_list_clear(&unwind->lists[list]);
+	}
 }
 
 int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps)
@@ -416,7 +418,11 @@ int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps)
 	}
 	rule_get(unwind, &none);
 	rule_get(unwind, &unsupported);
-	err = segment_new(unwind, 0, 0) ? mappings_publish(unwind, NULL, NULL, 0) : -ENOMEM;
+	unwind->lists[0].users = 1;
+	err = segment_new(unwind, 0, 0)
+		      ? ap_unwind_list_publish(&unwind->lists[0], unwind->maps.mappings, 0, NULL,
+				NULL, 0, mapping_fill, unwind)
+		      : -ENOMEM;
 	if (err) {
 		ap_unwind_free(unwind);
 		return err;
@@ -435,7 +441,8 @@ void ap_unwind_free(struct ap_unwind *unwind)
 	if (!unwind)
 		return;
 	ap_kernel_array_unmap(&unwind->rules);
-	ap_kernel_array_unmap(&unwind->mappings);
+	for (uint32_t i = 0; i < AP_LISTS; i++)
+		ap_unwind_list_clear(&unwind->lists[i]);
 	for (uint32_t i = 0; i < unwind->segment_count; i++) {
 		ap_kernel_array_unmap(&unwind->segments[i].blocks);
 		ap_kernel_array_unmap(&unwind->segments[i].pages);
@@ -446,7 +453,6 @@ void ap_unwind_free(struct ap_unwind *unwind)
 	}
 	free(unwind->segments);
 	free(unwind->files);
-	free(unwind->published);
 	ap_table_clear(&unwind->rule_table);
 	free(unwind);
 }

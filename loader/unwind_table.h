@@ -7,6 +7,7 @@
 #ifndef ALLOCPROF_UNWIND_TABLE_H
 #define ALLOCPROF_UNWIND_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mapping.h"
@@ -32,11 +33,22 @@ struct ap_unwind_counts {
 int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps);
 
 /*
- * Brings the kernel's tables to what the target has mapped: compiles new files, or reads them from
- * the cache. Costs nothing when nothing is new. 0 or a negative errno; what could be added is
- * there then.
+ * Brings a list of the kernel's tables to what the target has mapped: compiles new files, or reads
+ * them from the cache. Costs nothing when nothing is new. 0 or a negative errno; what could be
+ * added is there then.
  */
-int ap_unwind_update(struct ap_unwind *unwind, const struct ap_mapping_table *table);
+int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table);
+
+/*
+ * Lists of several processes. Number 0 is always there. A new one, AP_LIST_NONE: there are too
+ * many; whether one has what the table has; one user of a list more; one less: the last one's list
+ * is gone, list 0 stays.
+ */
+uint32_t ap_unwind_list_new(struct ap_unwind *unwind);
+bool ap_unwind_list_fits(
+	const struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table);
+void ap_unwind_list_share(struct ap_unwind *unwind, uint32_t list);
+void ap_unwind_list_leave(struct ap_unwind *unwind, uint32_t list);
 
 const struct ap_unwind_counts *ap_unwind_counts(const struct ap_unwind *unwind);
 

@@ -84,6 +84,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+	struct mm_struct *mm;
 };
 
 #pragma clang attribute pop

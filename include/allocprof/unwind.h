@@ -23,6 +23,9 @@
  * of 1 MiB and more. */
 #define AP_SEGMENTS 1024
 
+/* Lists of mappings: of so many processes, unless they have the same. */
+#define AP_LISTS 4096
+
 /* Of the rules of all files of a process. The 120 largest libraries of a desktop have 9,700. */
 #define AP_RULES_MAX 32768
 
@@ -111,6 +114,8 @@ struct ap_unwind_mapping {
 struct ap_wish {
 	__u64 code;   /* an address in no known mapping; 0: none */
 	__u64 memory; /* an address that is not resident; 0: none */
+	__u32 process; /* whose, as in keys */
+	__u32 zero;
 };
 
 _Static_assert(sizeof(struct ap_unwind_rule) == 32, "shared with BPF");

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lists of mappings of the unwind tables: one for each process that has mappings of its own.
+ * Lists of one process stand one after the other in its array: one that is being read never
+ * changes.
+ */
+#ifndef ALLOCPROF_UNWIND_LIST_H
+#define ALLOCPROF_UNWIND_LIST_H
+
+#include <stdbool.h>
+
+#include <allocprof/unwind.h>
+
+#include "code_range.h"
+#include "kernel_array.h"
+#include "mapping.h"
+
+struct ap_unwind_list {
+	struct ap_kernel_array array;
+	uint64_t room, used;
+	struct ap_code_range *ranges; /* what stands there */
+	size_t count;
+	uint32_t users; /* processes; 0: the slot is free */
+};
+
+/* Whether the list has these ranges. */
+bool ap_unwind_list_has(
+	const struct ap_unwind_list *list, const struct ap_code_range *ranges, size_t count);
+
+/* Fills one element in. */
+typedef void ap_unwind_fill_fn(const void *context, const struct ap_mapping_table *table,
+	const struct ap_code_range *range, struct ap_unwind_mapping *to);
+
+/*
+ * Makes the ranges, which it takes over, the list's, in that slot of the map of maps. 0 or a
+ * negative errno.
+ */
+int ap_unwind_list_publish(struct ap_unwind_list *list, int maps, uint32_t slot,
+	const struct ap_mapping_table *table, struct ap_code_range *ranges, size_t count,
+	ap_unwind_fill_fn *fill, const void *context);
+
+void ap_unwind_list_clear(struct ap_unwind_list *list);
+
+#endif
