@@ -16,38 +16,39 @@ size_t malloc_usable_size(void *pointer);
 void free_sized(void *pointer, size_t size);
 void free_aligned_sized(void *pointer, size_t align, size_t size);
 void cfree(void *pointer);
-void *malloc(size_t size);
 void *realloc(void *pointer, size_t size);
 
 /*
  * Spans start at multiples of a slice, so a block whose size is a multiple of the alignment is
- * aligned. Every power of two is a class: the search ends.
+ * aligned. The class of a multiple of the alignment has such a size: where the steps between
+ * classes are smaller than the alignment, the multiple is itself a class (test_sizeclass tries
+ * all). Leaves errno alone.
  */
-static unsigned aligned_class(size_t align, size_t size)
+static inline void *aligned_block(size_t align, size_t size)
 {
-	unsigned class = class_of(size > align ? (size + align - 1) & -align : align);
+	struct ap_span *span;
+	size_t multiple;
+	void *block;
 
-	while (class_size(class) & (align - 1))
-		class ++;
-	return class;
+	if (unlikely(size > MEDIUM_MAX || align > MEDIUM_MAX))
+		return ap_large_alloc(size, align, size, NULL);
+	if (align < 1 << GRAIN_SHIFT)
+		align = 1 << GRAIN_SHIFT;
+	multiple = size > align ? (size + align - 1) & -align : align;
+	if (multiple <= DIRECT_MAX)
+		span = heap_entry(multiple >> GRAIN_SHIFT);
+	else
+		span = heap_entry(DIRECT_ENTRIES + class_of(multiple) - FINE_CLASSES);
+	block = span_pop(span);
+	if (likely(block))
+		return block;
+	return ap_malloc_aligned_slow(multiple, align, size, span);
 }
 
 void *ap_malloc_aligned(size_t align, size_t size)
 {
-	void *block;
+	void *block = aligned_block(align, size);
 
-	if (align <= 16)
-		return malloc(size);
-	if (size <= MEDIUM_MAX && align <= MEDIUM_MAX) {
-		unsigned class = aligned_class(align, size);
-
-		block = span_pop(heap_entry(class_last_entry(class)));
-		if (likely(block))
-			return block;
-		block = ap_malloc_class(class_size(class), align, size);
-	} else {
-		block = ap_large_alloc(size, align, size, NULL);
-	}
 	if (unlikely(!block))
 		errno = ENOMEM;
 	return block;
@@ -82,14 +83,12 @@ exported void *aligned_alloc(size_t align, size_t size)
 /* Returns the error and leaves errno alone. */
 exported int posix_memalign(void **result, size_t align, size_t size)
 {
-	int saved = errno;
 	void *block;
 
 	if (!is_power_of_two(align) || align % sizeof(void *))
 		return EINVAL;
-	block = ap_malloc_aligned(align, size);
-	errno = saved;
-	if (!block)
+	block = aligned_block(align, size);
+	if (unlikely(!block))
 		return ENOMEM;
 	*result = block;
 	return 0;

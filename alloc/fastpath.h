@@ -18,6 +18,13 @@
  */
 void *ap_malloc_slow(size_t size, struct ap_span *span) __attribute__((noinline));
 
+/*
+ * The same for an alignment: `multiple` is `size` rounded up to what is a multiple of it. Leaves
+ * errno alone.
+ */
+void *ap_malloc_aligned_slow(size_t multiple, size_t align, size_t size, struct ap_span *span)
+	__attribute__((noinline));
+
 /* A free that is not that of one of the thread's own small blocks. */
 void ap_free_slow(void *pointer) __attribute__((noinline));
 

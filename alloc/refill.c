@@ -346,6 +346,28 @@ void *ap_malloc_class(size_t size, size_t align, size_t requested)
 	return ap_heap_alloc(heap, class_of(size + !size), align, requested);
 }
 
+/*
+ * The common refill, of an entry that has run dry: what the thread has freed since the last one. An
+ * entry is the first of its queue, so it is SPAN_QUEUED or SPAN_PAID. NULL: there is more to do.
+ */
+static inline __attribute__((always_inline)) void *entry_refill(
+	struct ap_heap *heap, struct ap_span *span)
+{
+	void *block;
+
+	if (unlikely(span_has_free(span)))
+		ap_fatal("free block was written to:", span->free, span->block_size);
+	__atomic_store_n(&span->sentinel.key, SENTINEL_KEY, __ATOMIC_RELAXED);
+	if (!span_has_local_free(span) ||
+		!(likely(span->state == SPAN_QUEUED) ? heap_is_calm(heap) : sample_is_paid(heap)))
+		return NULL;
+	span_expose_all(span);
+	block = span_pop(span);
+	if (unlikely(!block))
+		ap_fatal("free block was written to:", span->free, span->block_size);
+	return block;
+}
+
 void *ap_malloc_slow(size_t size, struct ap_span *span)
 {
 	struct ap_heap *heap = ap_heap;
@@ -358,28 +380,21 @@ void *ap_malloc_slow(size_t size, struct ap_span *span)
 			return block;
 	}
 	if (span) {
-		if (unlikely(span_has_free(span)))
-			ap_fatal("free block was written to:", span->free, span->block_size);
-		__atomic_store_n(&span->sentinel.key, SENTINEL_KEY, __ATOMIC_RELAXED);
-		/*
-		 * The common refill: what the thread has freed since the last one. An entry is the
-		 * first of its queue, so it is SPAN_QUEUED or SPAN_PAID.
-		 */
-		if (span_has_local_free(span) &&
-			(likely(span->state == SPAN_QUEUED) ? heap_is_calm(heap)
-							    : sample_is_paid(heap))) {
-			span_expose_all(span);
-			block = span_pop(span);
-			if (unlikely(!block))
-				ap_fatal(
-					"free block was written to:", span->free, span->block_size);
+		block = entry_refill(heap, span);
+		if (likely(block))
 			return block;
-		}
 	}
 	block = ap_malloc_class(size, 16, size);
 	if (unlikely(!block))
 		errno = ENOMEM;
 	return block;
+}
+
+void *ap_malloc_aligned_slow(size_t multiple, size_t align, size_t size, struct ap_span *span)
+{
+	void *block = entry_refill(ap_heap, span);
+
+	return likely(block) ? block : ap_malloc_class(multiple, align, size);
 }
 
 /* Everything but the common cases: sampled blocks, other threads', those that look free already. */

@@ -53,6 +53,7 @@ void ap_span_release(struct ap_span *span)
 /*
  * A page's worth first, so that a process with a few blocks of many sizes stays small (the keys
  * touch the memory); then as much again as there is, so that a class in use soon has long lists.
+ * Blocks of a page and more one at a time: what is not on a list is not used in turn with the rest.
  */
 bool ap_span_carve(struct ap_span *span, bool one)
 {
@@ -62,9 +63,9 @@ bool ap_span_carve(struct ap_span *span, bool one)
 
 	if (left == 0)
 		return false;
-	if (count < span->carved)
-		count = span->carved;
-	if (count == 0 || one)
+	if (count < span->carved / 4)
+		count = span->carved / 4;
+	if (size >= PAGE_SIZE || one)
 		count = 1;
 	if (count > left)
 		count = left;

@@ -48,11 +48,12 @@ static void test_entries_adjoin(void **state)
 	}
 }
 
-/* Every alignment up to the largest class has a class that is a multiple of it. */
-static void test_powers_of_two_are_classes(void **state)
+/* The blocks of the class that a multiple of an alignment has are so aligned. */
+static void test_multiples_have_aligned_classes(void **state)
 {
-	for (size_t size = 16; size <= MEDIUM_MAX; size *= 2)
-		assert_int_equal(class_size(class_of(size)), size);
+	for (size_t align = 16; align <= MEDIUM_MAX; align *= 2)
+		for (size_t multiple = align; multiple <= MEDIUM_MAX; multiple += align)
+			assert_int_equal(class_size(class_of(multiple)) % align, 0);
 }
 
 /*
@@ -90,7 +91,7 @@ int main(void)
 		cmocka_unit_test(test_class_is_the_smallest),
 		cmocka_unit_test(test_waste_is_bounded),
 		cmocka_unit_test(test_entries_adjoin),
-		cmocka_unit_test(test_powers_of_two_are_classes),
+		cmocka_unit_test(test_multiples_have_aligned_classes),
 		cmocka_unit_test(test_starts_are_recognized),
 	};
 
