@@ -8,7 +8,7 @@
 const char *const ap_top_help[] = {
 	"1 2 3 4      sort by LIVE, ALLOC/s, OBJECTS, FUNCTION",
 	"5            sort by GROWTH, after a reset",
-	"up down      select a row; also page up, page down, home, end",
+	"up down      select a row; also j k, page up, page down, home g, end G",
 	"enter        the callers of a function; in a tree: open, close",
 	"escape       back; takes a filter away",
 	"t            the tree of calls, from the start of the threads",
@@ -82,9 +82,11 @@ static bool key_moves(struct ap_top_pane *pane, const struct ap_top_rows *rows, 
 		index += page;
 		break;
 	case AP_KEY_HOME:
+	case 'g':
 		index = 0;
 		break;
 	case AP_KEY_END:
+	case 'G':
 		index = rows->count;
 		break;
 	default:

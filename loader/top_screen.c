@@ -88,6 +88,10 @@ void ap_top_screen_close(struct ap_top_screen *screen)
 {
 	if (!screen)
 		return;
+	/* What follows on a terminal that does not bring back what it showed before. */
+	move(LINES - 1, 0);
+	clrtoeol();
+	refresh();
 	endwin();
 	delscreen(screen->curses);
 	if (screen->error >= 0) {

@@ -15,7 +15,7 @@ top() { # NAME OPTIONS...: in the background, its output in NAME.out
 }
 
 start prober --threads 3 --attaches 3
-top json --json --delay 100ms --name prober
+top json --json --delay 100ms "$pid"
 wait_until has json.out '"samples":0'
 echo >prober.in
 wait_until has json.out '"samples":300,'
