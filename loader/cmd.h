@@ -13,6 +13,7 @@
 
 #include "death.h"
 #include "error.h"
+#include "filter.h"
 #include "format.h"
 #include "jit.h"
 #include "mmap_watch.h"
@@ -82,20 +83,27 @@ struct output_options {
 	const struct ap_format *named; /* --format, for what the extension does not say */
 	bool shown;		       /* --show or --by was given */
 	bool allocated, objects;       /* --show, --by */
-	bool redact;		       /* applied to each profile before anything is made of it */
+	struct ap_filter filter;       /* applied to each profile before anything is made of it */
+	bool redact;		       /* the same */
 	bool quiet;
 	struct command_output *output;
 	size_t count;
 };
 
 /* Their letters and names for getopt_long(), and how the help lists them. */
-#define OUTPUT_OPTIONS_SHORT "o:f:q"
+#define OUTPUT_OPTIONS_SHORT "o:f:qI:X:"
 #define OUTPUT_OPTIONS_LONG                                                                 \
 	{"output", required_argument, NULL, 'o'}, {"format", required_argument, NULL, 'f'}, \
 		{"show", required_argument, NULL, OPTION_SHOW},                             \
 		{"by", required_argument, NULL, OPTION_BY},                                 \
 		{"show-allocator", no_argument, NULL, OPTION_SHOW_ALLOCATOR},               \
 		{"redact", no_argument, NULL, OPTION_REDACT},                               \
+		{"include", required_argument, NULL, 'I'},                                  \
+		{"exclude", required_argument, NULL, 'X'},                                  \
+		{"thread", required_argument, NULL, OPTION_THREAD},                         \
+		{"leak", optional_argument, NULL, OPTION_LEAK},                             \
+		{"lifetimes", no_argument, NULL, OPTION_LIFETIMES},                         \
+		{"sizes", no_argument, NULL, OPTION_SIZES},                                 \
 	{                                                                                   \
 		"quiet", no_argument, NULL, 'q'                                             \
 	}
@@ -104,14 +112,22 @@ enum {
 	OPTION_BY,
 	OPTION_SHOW_ALLOCATOR,
 	OPTION_REDACT,
+	OPTION_THREAD,
+	OPTION_LEAK,
+	OPTION_LIFETIMES,
+	OPTION_SIZES,
 	OPTION_NAME,
 	OPTION_OWN,		/* first of a command */
 	OPTION_RECORDING = 512, /* first of all that record */
 };
-extern const char output_options_help[];
+extern const char filter_options_help[], output_options_help[];
 
 /* Takes one of them: 0; -ENOENT when it is none; -EINVAL, -ENOMEM with the error filled in. */
 int output_option_take(
+	struct output_options *options, int option, const char *text, struct ap_error *error);
+
+/* The same for those of filter_options_help; called by the one above. */
+int filter_option_take(
 	struct output_options *options, int option, const char *text, struct ap_error *error);
 
 /* What is common to all parsing: a bad value, and what getopt_long() did not like. -EINVAL. */
@@ -162,6 +178,7 @@ struct recording_options {
 	const char *name;     /* --name; NULL: none */
 	uint64_t every_ns;    /* a snapshot every so often; 0: none */
 	uint64_t keep;	      /* the newest of them; 0: all */
+	bool strict;
 	bool verbose, help;
 };
 

@@ -13,6 +13,7 @@ const char *const cmd_attach_help[] = {
 	"--duration, or its exit; then writes a flame graph and a pprof file.\n",
 	process_option_help,
 	recording_options_help,
+	filter_options_help,
 	output_options_help,
 	NULL,
 };

@@ -13,6 +13,7 @@ const char *const cmd_diff_help[] = {
 	"Prints what has changed from one .pb.gz to another, or writes it. What was\n"
 	"allocated is compared by the second; what is live is taken as it is.\n",
 	view_options_help,
+	filter_options_help,
 	"      --fail-above SIZE    exit with status 8 when it grew by more: 5M, 1G\n",
 	output_options_help,
 	NULL,

@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -56,11 +57,29 @@ static char *end_format(
 	return out;
 }
 
+/* What the programs have left out for its size. */
+static int sizes_note(struct ap_profile *profile, const struct ap_session_options *options,
+	const struct ap_totals *totals)
+{
+	char text[96] = "";
+
+	if (options->min_size)
+		snprintf(text, sizeof(text), "--min-size=%" PRIu64, options->min_size);
+	if (options->max_size != UINT64_MAX)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s--max-size=%" PRIu64,
+			*text ? " " : "", options->max_size);
+	profile->info.left_out[AP_ALLOC_OBJECTS] =
+		(int64_t)(totals->filtered.objects >> AP_OBJECT_SHIFT);
+	profile->info.left_out[AP_ALLOC_SPACE] = (int64_t)totals->filtered.weight;
+	return *text ? ap_profile_set(&profile->info.filter, text) : 0;
+}
+
 int recording_profile(struct recording *recording, const struct ap_snapshot *snapshot,
 	struct ap_profile **ret, struct ap_record_faults *faults)
 {
 	struct ap_profile *profile = ap_profile_new();
 	char host[256] = "", end[END_TEXT];
+	struct ap_error unused; /* our own profiles have what a filter asks for */
 	int err;
 
 	if (!profile)
@@ -89,6 +108,10 @@ int recording_profile(struct recording *recording, const struct ap_snapshot *sna
 		err = ap_record(profile, snapshot, &recording->target.table, recording->symbolizer,
 			recording->target.pid, faults);
 	recording_names_close(recording);
+	if (!err)
+		err = sizes_note(profile, &recording->options->session, &snapshot->totals);
+	if (!err)
+		err = ap_filter_apply(&recording->options->out.filter, profile, &unused);
 	if (!err && recording->options->out.redact)
 		err = ap_profile_redact(profile);
 	if (err) {
@@ -112,7 +135,10 @@ static void table_print(const struct output_options *options, const struct ap_pr
 
 	if (!profile->total[format.value]) {
 		format.value = profile->default_value;
-		fputs("note: live 0 B, all that was sampled has been freed; this was allocated",
+		fputs(profile->info.filter && profile->info.left_out[format.value]
+				? "note: live 0 B, all that is live is left out; this was allocated"
+				: "note: live 0 B, all that was sampled has been freed; "
+				  "this was allocated",
 			stderr);
 		fputs(options->count ? ", as outputs have it with --show allocated\n" : "\n",
 			stderr);
@@ -150,6 +176,12 @@ int recording_no_samples(
 				     "link with liballocprof.a instead");
 		return -ENODATA;
 	}
+	if (totals->filtered.samples) {
+		ap_error_detail(error, "%llu samples were of sizes that are left out",
+			totals->filtered.samples);
+		ap_error_hint(error, "leave out --min-size and --max-size");
+		return -ENODATA;
+	}
 	ap_error_hint(error, "record for longer, or sample more often: --period 16K");
 	return -ENODATA;
 }
@@ -165,6 +197,22 @@ static void end_print(const struct recording *recording, const struct ap_totals 
 			end_format(end, recording, totals));
 	else
 		fprintf(stderr, "detached; %s keeps running\n", recording->target.comm);
+}
+
+/* --strict: the outputs are written, but what they hold is not all. */
+static int completeness_check(const struct ap_snapshot *snapshot,
+	const struct ap_record_faults *faults, struct ap_error *error)
+{
+	unsigned long long lost = faults->sites + faults->negative;
+
+	for (int i = 0; i < AP_LOSSES; i++)
+		lost += snapshot->losses[i].allocated.samples;
+	if (!lost)
+		return 0;
+	ap_error_what(error, AP_EXIT_INCOMPLETE, "the profile is incomplete");
+	ap_error_detail(error, "%llu samples lost their stack, or their free", lost);
+	ap_error_hint(error, "see the warnings above; without --strict this is no failure");
+	return -ENODATA;
 }
 
 int recording_finish(struct recording *recording, struct ap_error *error)
@@ -204,6 +252,8 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	if (!err)
 		recording_snapshots_keep(recording, &named);
 	recording_outputs_clear(&named);
+	if (!err && recording->options->strict)
+		err = completeness_check(&snapshot, &faults, error);
 	goto out;
 fail:
 	ap_error_what(error, AP_EXIT_FAILURE, "cannot make the profile");

@@ -19,6 +19,11 @@ const char recording_options_help[] =
 	"                           (500 without --period; 0: never)\n"
 	"      --guard              make overflows of sampled blocks, and uses after\n"
 	"                           their free, end the process at that instruction\n"
+	"      --by-thread          tell the threads of a stack apart\n"
+	"      --min-size BYTES     record requests of at least that size only\n"
+	"      --max-size BYTES     and of at most that size\n"
+	"      --depth N            innermost frames to keep of a stack (127)\n"
+	"      --strict             exit with status 7 when a sample lost its stack\n"
 	"      --max-stacks N       different stacks to keep apart (16384)\n"
 	"      --max-live N         sampled blocks to follow until their free (65536)\n"
 	"  -v, --verbose            print what libbpf says and what is unwound by\n";
@@ -38,6 +43,11 @@ enum {
 	OPTION_PERIOD,
 	OPTION_MAX_RATE,
 	OPTION_GUARD,
+	OPTION_BY_THREAD,
+	OPTION_MIN_SIZE,
+	OPTION_MAX_SIZE,
+	OPTION_DEPTH,
+	OPTION_STRICT,
 	OPTION_MAX_STACKS,
 	OPTION_MAX_LIVE
 };
@@ -50,6 +60,11 @@ static const struct option long_options[] = {
 	{"period", required_argument, NULL, OPTION_PERIOD},
 	{"max-rate", required_argument, NULL, OPTION_MAX_RATE},
 	{"guard", no_argument, NULL, OPTION_GUARD},
+	{"by-thread", no_argument, NULL, OPTION_BY_THREAD},
+	{"min-size", required_argument, NULL, OPTION_MIN_SIZE},
+	{"max-size", required_argument, NULL, OPTION_MAX_SIZE},
+	{"depth", required_argument, NULL, OPTION_DEPTH},
+	{"strict", no_argument, NULL, OPTION_STRICT},
 	{"max-stacks", required_argument, NULL, OPTION_MAX_STACKS},
 	{"max-live", required_argument, NULL, OPTION_MAX_LIVE},
 	{"verbose", no_argument, NULL, 'v'},
@@ -75,6 +90,14 @@ static int count_take(
 		return -EINVAL;
 	}
 	*ret = count;
+	return 0;
+}
+
+static int size_take(
+	const char *option, const char *text, uint64_t *ret, struct ap_error *error)
+{
+	if (ap_size_parse(text, ret))
+		return option_value_error(error, option, text, "give a size: 100, 4K, 1M");
 	return 0;
 }
 
@@ -110,6 +133,18 @@ static int option_take(
 		return 0;
 	case OPTION_GUARD:
 		options->guard = true;
+		return 0;
+	case OPTION_BY_THREAD:
+		options->session.by_thread = true;
+		return 0;
+	case OPTION_MIN_SIZE:
+		return size_take("--min-size", text, &options->session.min_size, error);
+	case OPTION_MAX_SIZE:
+		return size_take("--max-size", text, &options->session.max_size, error);
+	case OPTION_DEPTH:
+		return count_take("--depth", text, AP_FRAMES, &options->session.max_depth, error);
+	case OPTION_STRICT:
+		options->strict = true;
 		return 0;
 	case OPTION_MAX_STACKS:
 		return count_take(
@@ -182,6 +217,13 @@ int recording_options_parse(struct recording_options *options, const struct comm
 	}
 	if (!options->rate_asked && !options->period)
 		options->max_rate = MAX_RATE_DEFAULT;
+	if (!err && options->session.min_size > options->session.max_size) {
+		ap_error_what(error, AP_EXIT_USAGE, "--min-size is larger than --max-size");
+		ap_error_hint(error, "no request is of such a size");
+		err = -EINVAL;
+	}
+	if (options->out.filter.thread)
+		options->session.by_thread = true;
 	if (!err)
 		err = names_check(&options->out, error);
 	if (!err)

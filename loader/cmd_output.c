@@ -119,7 +119,7 @@ int output_option_take(
 		options->quiet = true;
 		return 0;
 	}
-	return -ENOENT;
+	return filter_option_take(options, option, text, error);
 }
 
 int output_check(const char *path, struct ap_error *error)
@@ -157,6 +157,7 @@ int output_options_finish(struct output_options *options, struct ap_error *error
 		options->format.value = options->allocated ? AP_ALLOC_OBJECTS : AP_INUSE_OBJECTS;
 	else
 		options->format.value = options->allocated ? AP_ALLOC_SPACE : AP_INUSE_SPACE;
+	options->filter.show_allocator = options->format.show_allocator;
 	for (size_t i = 0; i < options->count; i++) {
 		struct command_output *output = &options->output[i];
 		char list[128];
@@ -231,6 +232,7 @@ void warning_print(const char *format, ...)
 
 void output_options_clear(struct output_options *options)
 {
+	ap_filter_clear(&options->filter);
 	free(options->output);
 	options->output = NULL;
 	options->count = 0;

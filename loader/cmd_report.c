@@ -9,6 +9,7 @@ const char *const cmd_report_help[] = {
 	"Prints who allocated in a .pb.gz, also one of Go, jemalloc or tcmalloc,\n"
 	"or writes it in other formats. FILE - is standard input.\n",
 	view_options_help,
+	filter_options_help,
 	output_options_help,
 	NULL,
 };

@@ -19,6 +19,7 @@ const char *const cmd_run_help[] = {
 	"Starts a command with liballocprof.so preloaded and records it to its\n"
 	"end, or for --duration. Ends with the command's exit status.\n",
 	recording_options_help,
+	filter_options_help,
 	output_options_help,
 	NULL,
 };
@@ -144,6 +145,8 @@ int cmd_run(int argc, char **argv)
 		status = error.status;
 	else
 		err = record(&recording, &library, argv + optind, &status, &error);
+	if (err && !status && options.strict)
+		status = error.status;
 	recording_clear(&recording);
 	recording_options_clear(&options);
 	if (library.fd >= 0)

@@ -33,6 +33,7 @@ const char *const cmd_top_help[] = {
 	"      --sort live|rate|objects|name   what comes first (live)\n"
 	"      --lines              tell the lines of a function apart\n",
 	recording_options_help,
+	filter_options_help,
 	output_options_help,
 	NULL,
 };

@@ -91,6 +91,11 @@ int view_load(const struct view_options *options, const char *path, struct ap_pr
 	err = ap_format_pprof_read(in, ret, reason, sizeof(reason));
 	if (!is_stdin)
 		fclose(in);
+	if (!err && !ap_filter_is_empty(&options->out.filter)) {
+		err = ap_filter_apply(&options->out.filter, *ret, error);
+		if (err)
+			return err;
+	}
 	if (!err && options->out.redact) {
 		err = ap_profile_redact(*ret);
 		snprintf(reason, sizeof(reason), "%s", strerror(-err));

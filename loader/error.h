@@ -29,6 +29,7 @@ enum ap_exit {
 	AP_EXIT_NO_PROCESS = 4, /* no such process, or gone before the attach */
 	AP_EXIT_NO_PROBE = 5,	/* its allocator has no probes */
 	AP_EXIT_NO_SAMPLE = 6,	/* attached, but nothing was sampled */
+	AP_EXIT_INCOMPLETE = 7, /* --strict: a sample has lost its stack or its free */
 	AP_EXIT_THRESHOLD = 8,	/* diff --fail-above */
 	AP_EXIT_KERNEL = 9,	/* the kernel lacks what is needed */
 	/* Of `run`, as in a shell. */

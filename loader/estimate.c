@@ -5,6 +5,9 @@
 
 #define NORMAL_95 1.959964
 
+/* What would be less of a sample was not sampled with that period. */
+#define LEAST_SAMPLES 0.05
+
 double ap_estimate_variance(uint64_t samples, uint64_t bytes, uint64_t weight)
 {
 	double sum = (double)weight;
@@ -27,8 +30,11 @@ void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
 	double itself = (double)sample->value[value], samples = (double)sample->samples;
 
 	sum->value += itself;
-	if (!sample->samples && profile->info.period > 0 && objects > 0)
+	if (!sample->samples && profile->info.period > 0 && objects > 0) {
 		samples = objects * -expm1(-bytes / objects / (double)profile->info.period);
+		if (samples < LEAST_SAMPLES)
+			samples = 0;
+	}
 	if (samples > 0 && objects > samples)
 		sum->variance += itself * itself * (1 / samples - 1 / objects);
 }

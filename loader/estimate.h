@@ -14,7 +14,8 @@
  *	V = W^2 (1/n - 1/k);   of the number of blocks, k in the place of W: k^2 (1/n - 1/k).
  *
  * That is what is computed, from each sample of a profile by itself: these hold blocks of one class
- * of sizes, where w hardly differs. Live blocks are a set like any other, those that are there at
+ * of sizes, where w hardly differs unless --max-rate has changed the period; then V is low, by a
+ * quarter where one half was sampled with a period four times the other's. Live blocks are a set like any other, those that are there at
  * the end. Blocks that are sampled always, n = k, are certain.
  *
  * The interval. The samples of a set are nearly a Poisson number of weights of about q = V / W, so

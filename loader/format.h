@@ -16,6 +16,7 @@
 struct ap_format_options {
 	enum ap_value value; /* what an output with one value holds */
 	bool show_allocator; /* keep malloc, operator new, ... at the ends of the stacks */
+	bool lifetimes, sizes; /* the text table has them below each row */
 	unsigned int top;    /* rows of the text table; 0: all */
 	bool difference;     /* the profile is one with another taken off: show signs */
 	const struct ap_profile *base; /* what it is compared with, by formats that can; or NULL */
@@ -46,7 +47,8 @@ const struct ap_format *ap_format_by_extension(const char *path);
 
 /*
  * pprof's profile.proto, gzipped, with all values and frames whatever the options say. Locations
- * that are not stacks (losses) have no mapping. The first mapping is the program's.
+ * that are not stacks (losses) have no mapping. The first mapping is the program's. Labels are those
+ * of labels.h. A fifth value, "samples", is the number of the allocator's samples, where known.
  */
 ap_format_write_fn ap_format_pprof_write;
 
@@ -69,7 +71,8 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
  * Lines are sorted by bytes, stacks of equal names are added up, and stacks whose value is 0 are
  * left out, so that the values add up to the profile's total. In names, `;` becomes `:`, and
  * control characters become `?`. A space in a name stays: the value follows the last one. A
- * function without a name is "[unknown]". A stack without frames is "[no stack]".
+ * function without a name is "[unknown]". A stack without frames is "[no stack]". Where threads are
+ * told apart, the outermost is the thread: "[NAME tid=NUMBER]".
  */
 ap_format_write_fn ap_format_folded_write;
 
@@ -87,8 +90,8 @@ ap_format_write_fn ap_format_json_write;
 
 /*
  * For a terminal: the total, and a table of the functions that called the allocator, or a standard
- * library that did, the largest first (in a difference, the largest change). Names are cut and made
- * printable.
+ * library that did, the largest first (in a difference, the largest change), with what sampling
+ * leaves open, see estimate.h. Names are cut and made printable.
  */
 ap_format_write_fn ap_format_text_write;
 

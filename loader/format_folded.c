@@ -24,8 +24,16 @@ static void name_put(FILE *out, const char *name)
 	}
 }
 
+static void thread_put(FILE *out, const struct ap_profile_thread *thread)
+{
+	putc('[', out);
+	name_put(out, *thread->name ? thread->name : "unknown");
+	fprintf(out, " tid=%" PRId64 "];", thread->tid);
+}
+
 /* The stack of a sample as text, outermost first; the caller frees it. NULL: out of memory. */
-static char *stack_new(const struct ap_profile *profile, const struct ap_shown_frames *frames)
+static char *stack_new(const struct ap_profile *profile, const struct ap_sample *sample,
+	const struct ap_shown_frames *frames)
 {
 	char *stack = NULL;
 	size_t length;
@@ -34,6 +42,8 @@ static char *stack_new(const struct ap_profile *profile, const struct ap_shown_f
 
 	if (!out)
 		return NULL;
+	if (sample->labels.thread >= 0)
+		thread_put(out, &profile->threads[sample->labels.thread]);
 	if (!frames->count)
 		fputs("[no stack]", out);
 	for (uint32_t i = frames->count; i-- > 0;) {
@@ -84,7 +94,7 @@ int ap_format_folded_write(
 		err = ap_profile_frames(profile, sample, options->show_allocator, &frames);
 		if (err)
 			break;
-		line[count].stack = stack_new(profile, &frames);
+		line[count].stack = stack_new(profile, sample, &frames);
 		line[count].value = sample->value[options->value];
 		if (!line[count++].stack)
 			err = -ENOMEM;

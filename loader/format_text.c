@@ -9,19 +9,28 @@
 
 #include "allocator.h"
 #include "error.h"
+#include "estimate.h"
 #include "printable.h"
 #include "short_name.h"
 #include "table.h"
+#include "text_blocks.h"
 #include "units.h"
 
 #define NAME_COLUMNS 64
 #define TEXT_ROOM    256
 #define VALUE_TEXT   32
+#define ERROR_TEXT   16
+
+#define ERROR_COLUMNS  7
+#define THREAD_COLUMNS 15
 
 struct site {
 	uint32_t function; /* NO_FUNCTION: samples without a stack */
 	int64_t line;
+	int32_t thread; /* of the profile's; -1: not told apart */
 	int64_t value;
+	struct ap_estimate estimate;
+	struct ap_text_blocks blocks;
 };
 
 #define NO_FUNCTION UINT32_MAX
@@ -36,13 +45,14 @@ static bool site_equal(const void *array, uint32_t index, const void *key)
 {
 	const struct site *a = (const struct site *)array + index, *b = key;
 
-	return a->function == b->function && a->line == b->line;
+	return a->function == b->function && a->line == b->line && a->thread == b->thread;
 }
 
-static int site_add(struct sites *sites, uint32_t function, int64_t line, int64_t value)
+static int site_add(struct sites *sites, struct site key, const struct ap_profile *profile,
+	const struct ap_sample *sample, const struct ap_format_options *options)
 {
-	struct site key = {.function = function, .line = line};
-	uint64_t hash = ap_hash_u64(function, (uint64_t)line);
+	uint64_t hash = ap_hash_u64(key.function, (uint64_t)key.line ^ (uint64_t)key.thread << 32);
+	struct site *site;
 	int64_t index = ap_table_find(&sites->table, hash, site_equal, sites->sites, &key);
 
 	if (index < 0) {
@@ -53,7 +63,10 @@ static int site_add(struct sites *sites, uint32_t function, int64_t line, int64_
 		index = sites->count++;
 		sites->sites[index] = key;
 	}
-	sites->sites[index].value = ap_value_add(sites->sites[index].value, value);
+	site = &sites->sites[index];
+	site->value = ap_value_add(site->value, sample->value[options->value]);
+	ap_estimate_add(&site->estimate, profile, sample, options->value);
+	ap_text_blocks_add(&site->blocks, sample, options->value);
 	return 0;
 }
 
@@ -65,18 +78,17 @@ static int sites_collect(struct sites *sites, const struct ap_profile *profile,
 
 	for (uint32_t i = 0; i < profile->sample_count && !err; i++) {
 		const struct ap_sample *sample = &profile->samples[i];
+		struct site key = {.function = NO_FUNCTION, .thread = sample->labels.thread};
 
-		if (!sample->value[options->value])
-			continue;
 		err = ap_profile_frames(profile, sample, options->show_allocator, &frames);
 		if (!err && frames.count) {
 			uint32_t site = ap_site_frame(profile, frames.frame, frames.count);
 
-			err = site_add(sites, frames.frame[site].function, frames.frame[site].line,
-				sample->value[options->value]);
-		} else if (!err) {
-			err = site_add(sites, NO_FUNCTION, 0, sample->value[options->value]);
+			key.function = frames.frame[site].function;
+			key.line = frames.frame[site].line;
 		}
+		if (!err)
+			err = site_add(sites, key, profile, sample, options);
 	}
 	free(frames.frame);
 	return err;
@@ -95,7 +107,9 @@ static int site_compare(const void *a, const void *b)
 		return magnitude(x->value) > magnitude(y->value) ? -1 : 1;
 	if (x->function != y->function)
 		return x->function < y->function ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
 /* "41.2 MiB", "1234", with a sign in a difference, where what was allocated is by the second. */
@@ -117,6 +131,22 @@ static const char *value_text(char out[VALUE_TEXT], const struct ap_profile *pro
 	return out;
 }
 
+/* "+/-12%", or "" where nothing is known, or all: at most ERROR_COLUMNS. */
+static const char *error_text(
+	char out[ERROR_TEXT], const struct ap_estimate *estimate, const struct ap_format_options *options)
+{
+	double percent = 100 * ap_estimate_share(estimate);
+
+	*out = '\0';
+	if (options->difference || percent <= 0)
+		return out;
+	if (percent < 999)
+		snprintf(out, ERROR_TEXT, "+/-%.0f%%", percent);
+	else
+		snprintf(out, ERROR_TEXT, ">+999%%");
+	return out;
+}
+
 /* Of a difference those that differ; all of a recording, what is not live any more included. */
 static uint32_t stacks_count(
 	const struct ap_profile *profile, const struct ap_format_options *options)
@@ -135,8 +165,22 @@ static uint32_t stacks_count(
 	return count;
 }
 
-static void total_write(
+/* What a filter has left out, which is not in the total. */
+static void left_out_write(
 	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
+{
+	const struct ap_profile_info *info = &profile->info;
+	char value[VALUE_TEXT], filter[TEXT_ROOM];
+
+	if (!info->filter || options->difference)
+		return;
+	ap_printable(filter, sizeof(filter), info->filter);
+	fprintf(out, "  left out: %s, by %s\n",
+		value_text(value, profile, options, info->left_out[options->value]), filter);
+}
+
+static void total_write(FILE *out, const struct ap_profile *profile,
+	const struct ap_format_options *options, const struct ap_estimate *total)
 {
 	const struct ap_profile_info *info = &profile->info;
 	const struct ap_value_type *type = &profile->type[options->value];
@@ -144,11 +188,13 @@ static void total_write(
 	bool is_objects = options->value == AP_ALLOC_OBJECTS || options->value == AP_INUSE_OBJECTS;
 	enum ap_value allocated = is_objects ? AP_ALLOC_OBJECTS : AP_ALLOC_SPACE;
 	uint32_t stacks = stacks_count(profile, options);
-	char what[64], unit[32], value[VALUE_TEXT];
+	char what[64], unit[32], value[VALUE_TEXT], error[ERROR_TEXT];
 
+	error_text(error, total, options);
 	value_text(value, profile, options, profile->total[options->value]);
 	if (ap_profile_has(profile, options->value)) {
-		fprintf(out, "%s %s", is_live ? "live" : "allocated", value);
+		fprintf(out, "%s %s%s%s", is_live ? "live" : "allocated", value,
+			*error ? " " : "", error);
 		if (is_live && !options->difference && ap_profile_has(profile, allocated))
 			fprintf(out, " of %s%s allocated",
 				value_text(value, profile, options, profile->total[allocated]),
@@ -177,19 +223,32 @@ static void total_write(
 	fputc('\n', out);
 }
 
+static void thread_write(FILE *out, const struct ap_profile_thread *thread)
+{
+	char name[THREAD_COLUMNS + 1];
+
+	ap_printable(name, sizeof(name), *thread->name ? thread->name : "[unknown]");
+	fprintf(out, "  %-*s %7" PRId64, THREAD_COLUMNS, name, thread->tid);
+}
+
 static void site_write(FILE *out, const struct ap_profile *profile,
-	const struct ap_format_options *options, const struct site *site)
+	const struct ap_format_options *options, const struct site *site, bool has_errors)
 {
 	const struct ap_function *function =
 		site->function == NO_FUNCTION ? NULL : &profile->functions[site->function];
 	int64_t total = profile->total[options->value];
 	char value[VALUE_TEXT], name[TEXT_ROOM], shown[NAME_COLUMNS + 1], file[TEXT_ROOM];
+	char error[ERROR_TEXT];
 
 	ap_short_name(name, sizeof(name), function ? function->name : "[no stack]");
 	ap_printable(shown, sizeof(shown), name);
 	fprintf(out, "  %10s", value_text(value, profile, options, site->value));
+	if (has_errors)
+		fprintf(out, "  %-*s", ERROR_COLUMNS, error_text(error, &site->estimate, options));
 	if (!options->difference)
 		fprintf(out, "  %5.1f%%", total ? 100.0 * (double)site->value / (double)total : 0);
+	if (site->thread >= 0)
+		thread_write(out, &profile->threads[site->thread]);
 	if (function && *function->file) {
 		ap_printable(file, sizeof(file), function->file);
 		fprintf(out, "  %-32s  %s", shown, file);
@@ -199,10 +258,11 @@ static void site_write(FILE *out, const struct ap_profile *profile,
 		fprintf(out, "  %s", shown);
 	}
 	fputc('\n', out);
+	ap_text_blocks_write(out, &site->blocks, options);
 }
 
 static void sites_write(FILE *out, const struct ap_profile *profile,
-	const struct ap_format_options *options, const struct sites *sites)
+	const struct ap_format_options *options, const struct sites *sites, bool has_errors)
 {
 	uint32_t rows = sites->count;
 	int64_t rest = 0;
@@ -211,7 +271,7 @@ static void sites_write(FILE *out, const struct ap_profile *profile,
 	if (options->top && options->top < rows)
 		rows = options->top;
 	for (uint32_t i = 0; i < rows; i++)
-		site_write(out, profile, options, &sites->sites[i]);
+		site_write(out, profile, options, &sites->sites[i], has_errors);
 	for (uint32_t i = rows; i < sites->count; i++)
 		rest = ap_value_add(rest, sites->sites[i].value);
 	if (rows < sites->count)
@@ -222,18 +282,25 @@ static void sites_write(FILE *out, const struct ap_profile *profile,
 int ap_format_text_write(
 	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
 {
+	struct ap_estimate total = {0};
 	struct sites sites = {0};
 	int err = sites_collect(&sites, profile, options);
 
 	errno = 0;
 	if (!err) {
+		for (uint32_t i = 0; i < sites.count; i++) {
+			total.value += sites.sites[i].estimate.value;
+			total.variance += sites.sites[i].estimate.variance;
+		}
 		if (sites.count)
 			qsort(sites.sites, sites.count, sizeof(*sites.sites), site_compare);
 		/* What has not changed stands at the end of a difference. */
 		while (sites.count && !sites.sites[sites.count - 1].value)
 			sites.count--;
-		total_write(out, profile, options);
-		sites_write(out, profile, options, &sites);
+		total_write(out, profile, options, &total);
+		left_out_write(out, profile, options);
+		sites_write(out, profile, options, &sites,
+			total.variance > 0 && !options->difference);
 		if (fflush(out) || ferror(out))
 			err = ap_errno();
 	}

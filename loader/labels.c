@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "labels.h"
 
-#include <stdio.h>
-
 #include <allocprof/abi.h>
 
 #include "table.h"
-#include "units.h"
 
 _Static_assert(AP_LIFETIMES == AP_SITE_LIFETIMES, "as the programs count them");
 
@@ -62,19 +59,10 @@ int ap_age_class(uint64_t age_ns, uint64_t duration_ns)
 	return age < AP_AGES ? (int)age : AP_AGES - 1;
 }
 
-char *ap_size_class_text(char out[AP_CLASS_TEXT], int size_class)
-{
-	char size[AP_SIZE_TEXT];
-
-	snprintf(out, AP_CLASS_TEXT, "%s", ap_size_format(size, (double)ap_size_class_floor(size_class)));
-	return out;
-}
-
-char *ap_lifetime_text(char out[AP_CLASS_TEXT], int lifetime)
+const char *ap_lifetime_text(int lifetime)
 {
 	static const char *const texts[AP_LIFETIMES] = {"<1ms", "1-10ms", "10-100ms", "0.1-1s",
 		"1-10s", "10-100s", "100-1000s", ">1000s"};
 
-	snprintf(out, AP_CLASS_TEXT, "%s", texts[lifetime]);
-	return out;
+	return texts[lifetime];
 }

@@ -41,9 +41,7 @@ int ap_size_class(uint64_t bytes);
 int ap_lifetime_class(uint64_t ns);
 int ap_age_class(uint64_t age_ns, uint64_t duration_ns);
 
-/* "64 B", "10 ms-100 ms", "from 1000 s": a class for people. Returns out. */
-#define AP_CLASS_TEXT 32
-char *ap_size_class_text(char out[AP_CLASS_TEXT], int size_class);
-char *ap_lifetime_text(char out[AP_CLASS_TEXT], int lifetime);
+/* "<1ms", "10-100ms": a class of lifetimes for people. */
+const char *ap_lifetime_text(int lifetime);
 
 #endif

@@ -254,7 +254,7 @@ static void info_put(FILE *out, const struct ap_profile_info *info)
 	const struct {
 		const char *key, *text;
 	} texts[] = {{"command", info->command}, {"comm", info->comm}, {"host", info->host},
-		{"end", info->end_reason}, {"version", AP_VERSION}};
+		{"filter", info->filter}, {"end", info->end_reason}, {"version", AP_VERSION}};
 
 	fputs("\"info\":{", out);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
@@ -266,6 +266,9 @@ static void info_put(FILE *out, const struct ap_profile_info *info)
 		(long long)info->start_ns / 1000000, (long long)info->duration_ns / 1000000);
 	fprintf(out, "\"period\":%lld,\"period_lowest\":%lld,", (long long)info->period,
 		(long long)info->period_lowest);
+	fprintf(out, "\"left_out\":[%lld,%lld,%lld,%lld],", (long long)info->left_out[0],
+		(long long)info->left_out[1], (long long)info->left_out[2],
+		(long long)info->left_out[3]);
 	fprintf(out, "\"samples\":%llu,\"frees\":%llu,\"lost\":%llu,\"whole\":%llu},\n",
 		(unsigned long long)info->samples, (unsigned long long)info->frees,
 		(unsigned long long)info->lost, (unsigned long long)info->whole_stacks);

@@ -61,6 +61,7 @@ void ap_profile_free(struct ap_profile *profile)
 	free(profile->info.comm);
 	free(profile->info.host);
 	free(profile->info.end_reason);
+	free(profile->info.filter);
 	ap_intern_clear(&profile->index->strings);
 	ap_table_clear(&profile->index->mappings);
 	ap_table_clear(&profile->index->functions);

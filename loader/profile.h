@@ -94,6 +94,7 @@ struct ap_profile_info {
 	char *command; /* the target's command line */
 	char *comm;    /* its short name */
 	char *host;
+	char *filter;	  /* what was left out, as options: "--leak=10% -X cache" */
 	char *end_reason; /* why the recording ended: "interrupted", "target exited", ... */
 	int64_t pid;
 	int64_t start_ns; /* Unix time of the attach */
@@ -105,6 +106,7 @@ struct ap_profile_info {
 	uint64_t lost;	       /* samples that could not be filed under their stack; charged to a
 				* reserved frame, see ap_profile_reserved() */
 	uint64_t whole_stacks; /* samples whose stack reached the start of its thread */
+	int64_t left_out[AP_VALUES]; /* by a filter, by enum ap_value: not in the totals */
 };
 
 struct ap_profile {
