@@ -55,13 +55,22 @@ ap_format_write_fn ap_format_pprof_write;
 /*
  * Reads one, gzipped or not, also of other writers: sample types are matched by name (those of
  * Go, jemalloc and tcmalloc), and when none matches the first four stand in the places of ours,
- * with their own names in profile->type. Legacy text profiles are not read.
+ * with their own names in profile->type. The text of ap_format_heap_read() is read, too.
  *
  * 0 and *ret; or -ENOMEM, -EBADMSG (damaged, or not a profile), -E2BIG (more than 1 GiB
  * decompressed), or the negative errno of reading, with a short reason, without a newline, in
  * reason[size].
  */
 int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t size);
+
+/*
+ * The text of a heap profile of jemalloc (heap_v2/524288) or gperftools (heap profile: ...), with
+ * names from the files that it names where these are on this machine; otherwise as above. Values
+ * that it has not counted have the type "". ap_format_heap_is() tells by the first bytes.
+ */
+int ap_format_heap_read(
+	uint8_t *bytes, size_t length, struct ap_profile **ret, char *reason, size_t size);
+bool ap_format_heap_is(const uint8_t *bytes, size_t length);
 
 /*
  * One line a stack, as FlameGraph's flamegraph.pl, inferno and speedscope read it:

@@ -434,11 +434,6 @@ static int profile_convert(
 	return 0;
 }
 
-static bool is_legacy(const uint8_t *bytes, size_t length)
-{
-	return length > 5 && (memcmp(bytes, "heap ", 5) == 0 || memcmp(bytes, "heap_", 5) == 0);
-}
-
 int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t size)
 {
 	struct budget budget;
@@ -456,6 +451,12 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
 			reason, size, "%s", err == -EBADMSG ? "damaged gzip data" : strerror(-err));
 	if (err)
 		goto out;
+	if (ap_format_heap_is(bytes, length)) {
+		err = ap_format_heap_read(bytes, length, ret, reason, size);
+		if (err == -ENOMEM)
+			snprintf(reason, size, "out of memory");
+		goto out;
+	}
 	budget.left = length > MEMORY_MAX / MEMORY_PER_BYTE
 			      ? MEMORY_MAX
 			      : length * MEMORY_PER_BYTE + MEMORY_ALWAYS;
@@ -464,10 +465,7 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
 	if (!unpacked) {
 		err = -EBADMSG;
 		snprintf(reason, size, "%s",
-			!length ? "empty"
-			: is_legacy(bytes, length)
-				? "a text profile of the old kind; `pprof -proto` converts it"
-				: "damaged, or not a pprof profile");
+			length ? "damaged, or not a heap profile" : "empty");
 		goto out;
 	}
 	err = profile_convert(unpacked, ret, reason, size);
