@@ -10,7 +10,7 @@
 
 const char *const cmd_diff_help[] = {
 	"usage: allocprof diff [OPTIONS] BASE NEW\n"
-	"Prints what has changed from one .pb.gz to another, or writes it. What was\n"
+	"Prints what has changed from one profile to another, or writes it. What was\n"
 	"allocated is compared by the second; what is live is taken as it is.\n",
 	view_options_help,
 	filter_options_help,

@@ -6,8 +6,8 @@
 
 const char *const cmd_report_help[] = {
 	"usage: allocprof report [OPTIONS] FILE\n"
-	"Prints who allocated in a .pb.gz, also one of Go, jemalloc or tcmalloc,\n"
-	"or writes it in other formats. FILE - is standard input.\n",
+	"Prints who allocated in a .pb.gz, or in a heap profile of Go, jemalloc or\n"
+	"gperftools, or writes it in other formats. FILE - is standard input.\n",
 	view_options_help,
 	filter_options_help,
 	output_options_help,
