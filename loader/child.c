@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,30 +12,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whoever typed sudo wants the profiler to have rights, not the program. */
-static int drop_sudo(void)
-{
-	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
-	struct passwd *user;
-	uid_t uid;
-	gid_t gid;
-	char *end;
+#include "privilege.h"
 
-	if (!uid_text || !gid_text || geteuid())
-		return 0;
-	errno = 0;
-	uid = strtoul(uid_text, &end, 10);
-	if (errno || *end || end == uid_text)
-		return -EINVAL;
-	gid = strtoul(gid_text, &end, 10);
-	if (errno || *end || end == gid_text)
-		return -EINVAL;
-	user = getpwuid(uid);
-	if (user ? initgroups(user->pw_name, gid) : setgroups(0, NULL))
-		return -errno;
-	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
-		return -errno;
-	return 0;
+/* Whoever typed sudo, or gave us capabilities, wants the profiler to have rights, not the program.
+ */
+static int rights_drop(void)
+{
+	struct ap_sudo_user user;
+	int err = ap_sudo_user_find(&user);
+
+	if (!err)
+		err = ap_sudo_user_become(&user);
+	if (!err && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
+		err = -errno;
+	return err;
 }
 
 static int preload(const char *library)
@@ -64,7 +52,7 @@ static void child_main(int go, int failed, char **command, const char *library)
 	if (read(go, &byte, 1) != 1)
 		_exit(AP_EXIT_RUN_FAILURE);
 	signal(SIGPIPE, SIG_DFL);
-	err = drop_sudo();
+	err = rights_drop();
 	if (!err)
 		err = preload(library);
 	if (!err) {

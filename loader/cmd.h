@@ -290,6 +290,8 @@ struct recording {
 	uint64_t scan_ns;		 /* when the mappings are read again */
 	uint64_t scanned_ns;		 /* and when they were */
 	uint32_t files_reported;	 /* with unwind tables, by -v */
+	bool has_dropped;		 /* rights have been given up, */
+	bool has_lacked;		 /* and one of them was missed */
 	enum recording_end end;
 	struct ap_progress progress;
 	struct recording_moment past[2];   /* for the rate in the line of progress */
@@ -308,7 +310,7 @@ void recording_clear(struct recording *recording);
 int recording_prepare(struct recording *recording, struct ap_error *error);
 
 /*
- * All of it up to the attached probes, of a process that runs. 0 or a negative errno with the error
+ * All of it up to the attached probes and the rights given up, of a process that runs. 0 or a negative errno with the error
  * filled in.
  */
 int recording_attach(struct recording *recording, pid_t pid, struct ap_error *error);
@@ -342,6 +344,17 @@ int recording_forward(struct recording *recording);
 
 /* Takes the probes out, sets the variables back, lets signals end us. As ap_session_detach(). */
 int recording_stop(struct recording *recording, struct ap_error *error);
+
+/* ---- The rights of a recording ---- */
+
+/*
+ * Gives up all that is not needed to go on, once the probes are attached: the outputs belong to the
+ * user of sudo then. 0 or a negative errno with the error filled in.
+ */
+int recording_privilege_drop(struct recording *recording, struct ap_error *error);
+
+/* Whether what failed did so for lack of a right that has been given up: says so, once. */
+bool recording_lacks_right(struct recording *recording, int err, const struct ap_error *error);
 
 /* ---- What a recording sets in the target ---- */
 

@@ -42,7 +42,9 @@ int recording_attach(struct recording *recording, pid_t pid, struct ap_error *er
 		return err;
 	recording_begin(recording);
 	err = recording_scan(recording, error);
-	return err ? err : recording_variables_check(recording, error);
+	if (!err)
+		err = recording_variables_check(recording, error);
+	return err ? err : recording_privilege_drop(recording, error);
 }
 
 static int record(struct recording *recording, pid_t pid, struct ap_error *error)

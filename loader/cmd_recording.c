@@ -180,7 +180,9 @@ int recording_scan(struct recording *recording, struct ap_error *error)
 	recording->scanned_ns = clock_ns(CLOCK_MONOTONIC);
 	recording->scan_ns = recording->scanned_ns + SECOND_NS;
 	/* Whatever failed then failed because of that. */
-	return err && has_exited(recording) ? -ESRCH : err;
+	if (err && has_exited(recording))
+		return -ESRCH;
+	return recording_lacks_right(recording, err, error) ? 0 : err;
 }
 
 /* Reads what signals have come. Returns whether the recording is to end. */

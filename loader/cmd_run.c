@@ -107,6 +107,8 @@ static int record(struct recording *recording, struct ap_object *library, char *
 	if (err == -ESRCH)
 		err = 0;
 	if (!err)
+		err = recording_privilege_drop(recording, error);
+	if (!err)
 		err = recording_wait(recording, error);
 	if (!err)
 		err = recording_finish(recording, error);

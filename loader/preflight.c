@@ -13,6 +13,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "privilege.h"
 #include "uprobe_multi.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
@@ -27,28 +28,6 @@ static void line_read(const char *path, char *out, size_t room)
 		close(fd);
 	out[length > 0 ? length : 0] = '\0';
 	out[strcspn(out, "\n")] = '\0';
-}
-
-static uint64_t effective_capabilities(void)
-{
-	uint64_t capabilities = 0;
-	char *line = NULL;
-	size_t room = 0;
-	FILE *status = fopen("/proc/self/status", "re");
-
-	if (!status)
-		return 0;
-	while (getline(&line, &room, status) > 0)
-		if (!strncmp(line, "CapEff:", 7))
-			capabilities = strtoull(line + 7, NULL, 16);
-	free(line);
-	fclose(status);
-	return capabilities;
-}
-
-static bool has_capability(uint64_t set, int capability)
-{
-	return set >> capability & 1;
 }
 
 /* Whether this process is in the first user namespace: in another, capabilities mean little. */
@@ -73,13 +52,13 @@ static int check_capabilities(struct ap_error *error)
 		{CAP_PERFMON, "CAP_PERFMON", true},
 		{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", false},
 	};
-	uint64_t set = effective_capabilities();
+	uint64_t set = ap_capabilities();
 	char missing[80] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-		if (!has_capability(set, wanted[i].number) &&
-			!(wanted[i].in_admin && has_capability(set, CAP_SYS_ADMIN)))
+		if (!(set & AP_CAPABILITY(wanted[i].number)) &&
+			!(wanted[i].in_admin && (set & AP_CAPABILITY(CAP_SYS_ADMIN))))
 			used += (size_t)snprintf(missing + used, sizeof(missing) - used, "%s%s",
 				used ? ", " : "", wanted[i].name);
 	if (!used)
@@ -141,7 +120,7 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 void ap_preflight_explain(struct ap_error *error, int err, const char *what)
 {
 	char line[128];
-	uint64_t set = effective_capabilities();
+	uint64_t set = ap_capabilities();
 
 	if (err == -ENOMEM || err == -E2BIG) {
 		ap_error_what(error, AP_EXIT_FAILURE, "%s: out of memory", what);
@@ -164,7 +143,7 @@ void ap_preflight_explain(struct ap_error *error, int err, const char *what)
 		ap_error_hint(error, "run allocprof on the host");
 		return;
 	}
-	if (!has_capability(set, CAP_SYS_ADMIN)) {
+	if (!(set & AP_CAPABILITY(CAP_SYS_ADMIN))) {
 		ap_error_detail(error, "this kernel asks for CAP_SYS_ADMIN");
 		ap_error_hint(error, "run allocprof with sudo, or as root");
 		return;

@@ -87,12 +87,14 @@ attach() { # NAME OPTIONS... PID
   local name=$1
   shift
   rm -f "$tmp/$name.err"
-  "$allocprof" attach "$@" 2>"$tmp/$name.err" &
+  "${loader_env[@]}" "$allocprof" attach "$@" 2>"$tmp/$name.err" &
   loader=$!
   started+=("$loader")
   wait_until has "$tmp/$name.err" '^attached|^allocprof:'
   [ ! -p "$tmp/prober.in" ] || echo >"$tmp/prober.in"
 }
+
+loader_env=(env)
 
 # Ends a recording as Ctrl-C does, and gives its exit status back.
 detach() {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The rights that a recording gives up once the probes are attached. From then on it reads what the
+ * target has made: symbols, code that is loaded later, paths.
+ */
+#include "cmd.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "privilege.h"
+
+static bool outputs_can_be_written(const struct output_options *options)
+{
+	bool can = true;
+
+	for (size_t i = 0; i < options->count && can; i++)
+		can = !ap_output_check(options->output[i].path);
+	return options->count ? can : !ap_output_check("./allocprof.html");
+}
+
+/* Tried out by a child that gives them up. */
+static bool can_write_with(
+	const struct output_options *options, const struct ap_sudo_user *user, uint64_t keep)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(ap_privilege_drop(user, keep) || !outputs_can_be_written(options));
+	return child > 0 && waitpid(child, &status, 0) == child && !status;
+}
+
+/* What the rest of the recording needs. */
+static uint64_t capabilities_needed(
+	const struct recording *recording, const struct ap_sudo_user *user)
+{
+	/* Tables of code that is loaded later are new maps; before 5.19 reading one takes it, too.
+	 */
+	uint64_t needed = AP_CAPABILITY(CAP_BPF);
+
+	/* Who may use BPF by the one that had it before it was split off. */
+	if (!(ap_capabilities() & needed))
+		needed = AP_CAPABILITY(CAP_SYS_ADMIN);
+	/* Its memory is not kept open. */
+	if (recording->target.table.files.memory < 0)
+		needed |= AP_CAPABILITY(CAP_SYS_PTRACE);
+	/* It may execute another program, whose files are to be opened then; it has our rights. */
+	if (recording->child && !user->known && !geteuid())
+		needed |= AP_CAPABILITY(CAP_SYS_PTRACE);
+	/* The thread on which perf's uprobes hang may exit, as its first one has. */
+	if (!ap_session_kernel(recording->session)->has_uprobe_multi &&
+		recording->tid != recording->target.pid)
+		needed |= AP_CAPABILITY(CAP_PERFMON) | AP_CAPABILITY(CAP_SYS_ADMIN);
+	return needed;
+}
+
+int recording_privilege_drop(struct recording *recording, struct ap_error *error)
+{
+	const struct output_options *out = &recording->options->out;
+	const struct ap_sudo_user nobody = {0};
+	struct ap_sudo_user user;
+	uint64_t keep;
+	int err = ap_sudo_user_find(&user);
+
+	if (err)
+		goto fail;
+	keep = capabilities_needed(recording, &user);
+	/* The outputs belong to who typed sudo, unless they go where only root can write. */
+	if (!can_write_with(out, &user, keep)) {
+		user = nobody;
+		if (!can_write_with(out, &user, keep))
+			keep |= AP_CAPABILITY(CAP_DAC_OVERRIDE);
+	}
+	err = ap_privilege_drop(&user, keep);
+	if (err)
+		goto fail;
+	recording->has_dropped = true;
+	if (recording->options->verbose)
+		fprintf(stderr, "rights: user %d, capabilities %llx\n", geteuid(),
+			(unsigned long long)ap_capabilities());
+	return 0;
+fail:
+	ap_error_what(error, AP_EXIT_FAILURE, "cannot give up rights: %s", strerror(-err));
+	ap_error_hint(error, "check SUDO_UID and SUDO_GID in the environment");
+	return err;
+}
+
+bool recording_lacks_right(struct recording *recording, int err, const struct ap_error *error)
+{
+	if (!recording->has_dropped || (err != -EPERM && err != -EACCES))
+		return false;
+	if (!recording->has_lacked)
+		fprintf(stderr,
+			"warning: %s; the right was given up after the attach: what the process "
+			"has loaded since may be missing\n",
+			error->what);
+	recording->has_lacked = true;
+	return true;
+}
