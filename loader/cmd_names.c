@@ -85,6 +85,8 @@ int recording_names_open(struct recording *recording)
 	if (!recording->symbolizer)
 		return -ENOMEM;
 	ap_symbolizer_set_jit(recording->symbolizer, &recording->jit);
+	if (recording->target.table.files.opened)
+		ap_symbolizer_set_root(recording->symbolizer, recording->target.table.files.root);
 	debuginfod_open(recording);
 	return jit_read(recording);
 }

@@ -127,7 +127,7 @@ static int scan(struct recording *recording, struct ap_error *error)
 	if (err)
 		return err;
 	if (recording->jit.folder < 0)
-		ap_jit_open(&recording->jit, target->pid);
+		ap_jit_open(&recording->jit, &target->table.files, target->pid);
 	if (!recording->tid || moved) {
 		recording->tid = tid;
 		known = 0;

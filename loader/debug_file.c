@@ -2,60 +2,34 @@
 #include "debug_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <elfutils/libdwelf.h>
 
 #include "build_id.h"
 #include "debuginfod.h"
+#include "regular_file.h"
 
 /* libdw takes all sections into memory at once. */
 #define DEBUG_BYTES_MAX ((uint64_t)2 << 30)
 #define FILE_BYTES_MAX	((off_t)4 << 30)
 
-/* A name may be a FIFO or a device of somebody: neither wait for it nor touch it. */
-static int regular_open(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat status;
-
-	if (fd < 0)
-		return -ENOENT;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > FILE_BYTES_MAX) {
-		close(fd);
-		return -ENOENT;
-	}
-	return fd;
-}
+/* What tells that a debug file belongs to another file. */
+struct proof {
+	const char *build_id; /* "" unknown */
+	uint32_t checksum;    /* then this one */
+};
 
 static bool has_build_id(int fd, const char *build_id)
 {
 	char other[AP_BUILD_ID_SIZE];
 
 	return ap_build_id_read(fd, other) == 0 && strcmp(other, build_id) == 0;
-}
-
-static int build_id_open(const char *directory, const char *build_id)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	if (strlen(build_id) < 3 || snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug",
-					    directory, build_id, build_id + 2) >= PATH_MAX)
-		return -ENOENT;
-	fd = regular_open(path);
-	if (fd >= 0 && !has_build_id(fd, build_id)) {
-		close(fd);
-		return -ENOENT;
-	}
-	return fd;
 }
 
 static bool has_checksum(int fd, uint32_t checksum)
@@ -72,31 +46,60 @@ static bool has_checksum(int fd, uint32_t checksum)
 	return length == 0 && sum == checksum;
 }
 
-static int link_open(const struct ap_elf_file *file, const char *build_id, const char *path,
-	const char *directory)
+/* The file at a path in the target's root, or else in ours. A descriptor, or -ENOENT. */
+static int proven_open(
+	const struct ap_debug_places *places, const char *path, const struct proof *proof)
 {
-	GElf_Word checksum;
-	const char *name = dwelf_elf_gnu_debuglink(file->elf, &checksum);
+	const int roots[] = {AP_ROOT_OURS, places->root};
+	struct stat status;
+
+	for (int i = places->root != AP_ROOT_OURS; i >= 0; i--) {
+		int fd = ap_regular_open(roots[i], path, true, &status);
+
+		if (fd < 0)
+			continue;
+		if (status.st_size <= FILE_BYTES_MAX &&
+			(*proof->build_id ? has_build_id(fd, proof->build_id)
+					  : has_checksum(fd, proof->checksum)))
+			return fd;
+		close(fd);
+	}
+	return -ENOENT;
+}
+
+static int build_id_open(const struct ap_debug_places *places, const char *build_id)
+{
+	struct proof proof = {.build_id = build_id};
+	char path[PATH_MAX];
+
+	if (strlen(build_id) < 3 || snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug",
+					    places->directory, build_id, build_id + 2) >= PATH_MAX)
+		return -ENOENT;
+	return proven_open(places, path, &proof);
+}
+
+static int link_open(const struct ap_elf_file *file, const char *build_id, const char *path,
+	const struct ap_debug_places *places)
+{
+	struct proof proof = {.build_id = build_id};
+	const char *name = dwelf_elf_gnu_debuglink(file->elf, &proof.checksum);
 	const char *slash = strrchr(path, '/');
 	const struct {
 		const char *before, *between;
-	} places[] = {{"", ""}, {"", ".debug/"}, {directory, ""}};
+	} around[] = {{"", ""}, {"", ".debug/"}, {places->directory, ""}};
 
 	if (!name || !*name || strchr(name, '/') || *path != '/' || strstr(path, "/../"))
 		return -ENOENT;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+	for (size_t i = 0; i < sizeof(around) / sizeof(*around); i++) {
 		char candidate[PATH_MAX];
 		int fd;
 
-		if (snprintf(candidate, sizeof(candidate), "%s%.*s/%s%s", places[i].before,
-			    (int)(slash - path), path, places[i].between, name) >= PATH_MAX)
+		if (snprintf(candidate, sizeof(candidate), "%s%.*s/%s%s", around[i].before,
+			    (int)(slash - path), path, around[i].between, name) >= PATH_MAX)
 			continue;
-		fd = regular_open(candidate);
-		if (fd < 0)
-			continue;
-		if (*build_id ? has_build_id(fd, build_id) : has_checksum(fd, checksum))
+		fd = proven_open(places, candidate, &proof);
+		if (fd >= 0)
 			return fd;
-		close(fd);
 	}
 	return -ENOENT;
 }
@@ -120,10 +123,10 @@ static int fetched_open(
 int ap_debug_file_open(const struct ap_elf_file *file, const char *build_id, const char *path,
 	const struct ap_debug_places *places)
 {
-	int fd = build_id_open(places->directory, build_id);
+	int fd = build_id_open(places, build_id);
 
 	if (fd < 0)
-		fd = link_open(file, build_id, path, places->directory);
+		fd = link_open(file, build_id, path, places);
 	/* The vDSO has no path, and little that could be told of it. */
 	if (fd < 0 && *path == '/' && !ap_elf_file_section_bytes(file, ".debug_info"))
 		fd = fetched_open(places, build_id, path);
@@ -157,7 +160,7 @@ int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file,
 		return -ENOENT;
 	if (!shared_named(dwarf->dwarf, build_id))
 		return 0;
-	dwarf->shared_fd = build_id_open(places->directory, build_id);
+	dwarf->shared_fd = build_id_open(places, build_id);
 	if (dwarf->shared_fd < 0)
 		dwarf->shared_fd = fetched_open(places, build_id, "shared debug information");
 	if (dwarf->shared_fd >= 0)

@@ -9,6 +9,7 @@
 #include <elfutils/libdw.h>
 
 #include "elf_file.h"
+#include "regular_file.h"
 
 #define AP_DEBUG_DIRECTORY "/usr/lib/debug"
 
@@ -17,15 +18,16 @@ struct ap_debuginfod;
 /* Where debug files are looked for. */
 struct ap_debug_places {
 	const char *directory;		  /* the system's */
+	int root;			  /* of the target, before ours; AP_ROOT_OURS */
 	struct ap_debuginfod *debuginfod; /* NULL: none */
 };
 
 /*
  * Opens the debug file that belongs to a file: DIRECTORY/.build-id/ab/cdef.debug, or the file
  * that .gnu_debuglink names, beside `path`, in .debug beside it, or at its path under DIRECTORY;
- * or, when the file has no debug information of its own, what debuginfod has. One that is not
- * proven by the same build id, or for want of one by the checksum, is not taken. build_id "" and
- * path "" are unknown. A descriptor, or -ENOENT.
+ * or, when the file has no debug information of its own, what debuginfod has. In a container that
+ * is meant of its own root first. One that is not proven by the same build id, or for want of one
+ * by the checksum, is not taken. build_id "" and path "" are unknown. A descriptor, or -ENOENT.
  */
 int ap_debug_file_open(const struct ap_elf_file *file, const char *build_id, const char *path,
 	const struct ap_debug_places *places);

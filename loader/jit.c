@@ -2,18 +2,17 @@
 #include "jit.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "error.h"
 #include "jit_dump.h"
 #include "mapping.h"
+#include "process_files.h"
+#include "regular_file.h"
 
 /* node's have some MB. What is beyond has no names. */
 #define FILE_MAX (64U << 20)
@@ -48,26 +47,16 @@ static int status_read(struct ap_jit *jit, pid_t pid)
 	return 0;
 }
 
-int ap_jit_open(struct ap_jit *jit, pid_t pid)
+int ap_jit_open(struct ap_jit *jit, const struct ap_process_files *files, pid_t pid)
 {
-	/* Symbolic links of the target lead to where they lead for the target. */
-	struct open_how how = {
-		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-	char path[64];
-	int root, err;
+	int err;
 
 	*jit = AP_JIT_NONE;
 	err = status_read(jit, pid);
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "/proc/%d/root", pid);
-	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return ap_errno();
-	jit->folder = (int)syscall(SYS_openat2, root, "tmp", &how, sizeof(how));
-	err = jit->folder < 0 ? ap_errno() : 0;
-	close(root);
-	return err;
+	jit->folder = ap_process_files_path(files, "/tmp");
+	return jit->folder < 0 ? jit->folder : 0;
 }
 
 /* The bytes of the map, ended with a zero byte, at *ret: their number, or a negative errno. */
@@ -79,12 +68,10 @@ static ssize_t map_text(const struct ap_jit *jit, char **ret)
 	int fd;
 
 	snprintf(name, sizeof(name), "perf-%d.map", jit->pid);
-	/* A pipe would not be waited for. */
-	fd = openat(jit->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = ap_regular_open(jit->folder, name, false, &status);
 	if (fd < 0)
-		return errno == ELOOP || errno == ENXIO ? -EPERM : ap_errno();
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
-		(status.st_uid && status.st_uid != jit->user)) {
+		return fd;
+	if (status.st_uid && status.st_uid != jit->user) {
 		close(fd);
 		return -EPERM;
 	}

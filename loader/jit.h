@@ -18,6 +18,7 @@
 #include "jit_code.h"
 
 struct ap_mapping_table;
+struct ap_process_files;
 
 struct ap_jit {
 	int folder; /* the target's /tmp, held open; -1: none */
@@ -40,7 +41,7 @@ struct ap_jit_place {
 };
 
 /* While the process is there. 0 or a negative errno; *jit is to be cleared in any case. */
-int ap_jit_open(struct ap_jit *jit, pid_t pid);
+int ap_jit_open(struct ap_jit *jit, const struct ap_process_files *files, pid_t pid);
 
 /*
  * Reads the map (again), also when the process has exited. 0; -ENOENT: there is none; -EPERM: it

@@ -17,6 +17,7 @@
 
 #include "build_id.h"
 #include "error.h"
+#include "regular_file.h"
 
 /* A target decides how much it maps. These bound what that costs us. */
 #define MAPPINGS_MAX   (1 << 18)
@@ -77,26 +78,20 @@ static size_t open_files_max(void)
 }
 
 /*
- * The file of an O_PATH handle, when it is a regular file with that inode. Looked at before it is
- * opened:
- * opening what a target has put there, a device or a pipe, can do things. A device of 0 is not
+ * The file of an O_PATH handle, when it is a regular file with that inode. A device of 0 is not
  * compared: overlay and btrfs show another one in maps than in stat.
  */
 static int handle_open(int handle, uint64_t inode, uint64_t device)
 {
-	char link[64];
 	struct stat status;
-	int fd = -1;
+	int fd = ap_regular_reopen(handle, &status);
 
-	if (handle < 0)
+	if (fd < 0)
 		return -1;
-	if (!fstat(handle, &status) && S_ISREG(status.st_mode) && status.st_ino == inode &&
-		(!device || status.st_dev == device)) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
-		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	}
-	close(handle);
-	return fd;
+	if (status.st_ino == inode && (!device || status.st_dev == device))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 /* Through map_files it is the mapped file itself, whatever its path leads to by now. */

@@ -60,6 +60,8 @@ struct ap_symbolizer *ap_symbolizer_new(void)
 {
 	struct ap_symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
 
+	if (symbolizer)
+		symbolizer->places.root = AP_ROOT_OURS;
 	if (symbolizer && ap_symbolizer_set_debug_directory(symbolizer, AP_DEBUG_DIRECTORY)) {
 		free(symbolizer);
 		return NULL;
@@ -82,6 +84,11 @@ int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const ch
 void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit *jit)
 {
 	symbolizer->jit = jit;
+}
+
+void ap_symbolizer_set_root(struct ap_symbolizer *symbolizer, int root)
+{
+	symbolizer->places.root = root;
 }
 
 void ap_symbolizer_set_debuginfod(

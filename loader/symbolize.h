@@ -36,6 +36,12 @@ void ap_symbolizer_free(struct ap_symbolizer *symbolizer); /* NULL is fine */
 /* Where the system's debug files are, instead of /usr/lib/debug; before the first address. */
 int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const char *path);
 
+/*
+ * The target's root folder, to look for debug files in before ours, as above; AP_ROOT_OURS: there
+ * is no other. The descriptor stays the caller's.
+ */
+void ap_symbolizer_set_root(struct ap_symbolizer *symbolizer, int root);
+
 /* Who is asked for debug files that the system has not, as above; NULL: nobody. */
 void ap_symbolizer_set_debuginfod(
 	struct ap_symbolizer *symbolizer, struct ap_debuginfod *debuginfod);

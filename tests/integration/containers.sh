@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # A process in mount and pid namespaces and a root of its own, whose files exist nowhere else: it is
 # attached from outside by the number that the host has for it, and from inside by its own; with
-# names from its own files, also when these have been replaced or deleted since it started.
+# names from its own files, also when these have been replaced or deleted since it started, and from
+# a debug file that is in there.
 . "$(dirname "$0")/common.sh"
 need_bpf
-need unshare nsenter chroot go
+need unshare nsenter pivot_root objcopy go
 
 program=$programs/runtime
 root=$tmp/root
@@ -15,15 +16,20 @@ export root program O
 unshare --mount --pid --fork --kill-child --propagation private bash -ec '
   mount -t tmpfs tmpfs "$root"
   cd "$root"
-  mkdir app proc tmp usr sys work
+  mkdir app outside proc tmp usr sys work
   mount -t proc proc proc
   mount --rbind /sys sys
   mount --bind /usr usr
   for link in lib lib64 bin sbin; do ln -s usr/$link $link; done
-  cp "$program" app/server
+  mkdir app/.debug
+  objcopy --only-keep-debug "$program" app/.debug/server.debug
+  objcopy --strip-all --add-gnu-debuglink=app/.debug/server.debug "$program" app/server
   cp "$O/liballocprof.so" app/
   cp "$O/allocprof" app/
-  exec chroot . env LD_PRELOAD=/app/liballocprof.so /app/server /tmp
+  pivot_root . outside
+  cd /
+  umount -l outside
+  LD_PRELOAD=/app/liballocprof.so exec /app/server /tmp
 ' >"$tmp/server.out" 2>"$tmp/server.err" &
 outer=$!
 started+=("$outer")

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "jit.h"
+#include "process_files.h"
 
 /* A folder in place of the target's /tmp. */
 struct fixture {
@@ -142,6 +143,7 @@ static void test_foreign_owner(void **state)
 /* /proc shows such a process as root's. */
 static void test_changed_user(void **state)
 {
+	struct ap_process_files files = {0};
 	struct ap_jit jit = AP_JIT_NONE;
 	int ready[2];
 	pid_t child;
@@ -159,7 +161,9 @@ static void test_changed_user(void **state)
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
-	assert_int_equal(ap_jit_open(&jit, child), 0);
+	assert_int_equal(ap_process_files_open(&files, child), 0);
+	assert_int_equal(ap_jit_open(&jit, &files, child), 0);
+	ap_process_files_close(&files);
 	assert_int_equal(jit.user, 12345);
 	assert_int_equal(jit.pid, child);
 	ap_jit_clear(&jit);
