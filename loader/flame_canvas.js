@@ -73,7 +73,7 @@ class Palette {
 				return oklch(light - 0.05, 0.0, 0);
 			const lighter = ((func.shade % 100) / 100 - 0.5) * 0.055;
 			const turn = (Math.floor(func.shade / 100) / 100 - 0.5) * 16;
-			return oklch(light + lighter, func.library === "" ? 0.02 : chroma, func.hue + turn);
+			return oklch(light + lighter, func.library === "" && !func.group ? 0.02 : chroma, func.hue + turn);
 		});
 		this.faded = profile.functions.map((func) => oklch(fade[0], fade[1], func.hue));
 		// Blue for less, orange for more: told apart with any colour vision, and by lightness.

@@ -56,7 +56,39 @@ function frameDetails(node) {
 		out.push(make("div", { className: "frame-shares" }, share ? `±${share}, from ` : "from ",
 			samples < 1.5 ? "about one sample" : `about ${formatCount(samples)} samples`));
 	}
+	if (!state.swap && valueTypes[state.value].known)
+		out.push(...frameParts(node));
 	return out;
+}
+
+/* Sizes; then, of what is live, its age, and of what was allocated, how long it lived. */
+function frameParts(node) {
+	const sums = partSums(tree, node, state.value);
+	const { live, bytes } = valueTypes[state.value];
+	const unit = bytes ? "bytes" : "objects";
+	const freed = lifetimeColumns(sums);
+	return [
+		...histogram(`Sizes of the blocks, share of ${unit}`, sizeColumns(sums)),
+		...(live ? histogram(`Age of what is live, share of ${unit}`, ageColumns(sums, profile.info.duration_ms)) : []),
+		...histogram(`Lifetime of what was freed, share of ${unit}`, freed),
+	];
+}
+
+/* [] when there is nothing to show. */
+function histogram(title, columns) {
+	if (columns.length === 0)
+		return [];
+	const sum = columns.reduce((total, column) => total + column[1], 0);
+	const most = Math.max(...columns.map((column) => column[1]));
+	const bars = columns.map(([label, number]) => {
+		const bar = make("span", { className: "column" });
+		bar.style.setProperty("--height", (number / most) * 100 + "%");
+		const share = number > 0 ? Math.round((100 * number) / sum) : 0;
+		return make("div", { "data-share": share }, make("span", { className: "number", textContent: share > 0 ? share + "%" : "" }),
+			make("span", { className: "well" }, bar), make("span", { className: "label", textContent: label }));
+	});
+	return [make("div", { className: "histogram", role: "img", "aria-label": title },
+		make("div", { className: "histogram-title", textContent: title }), make("div", { className: "columns-of" }, ...bars))];
 }
 
 function labelOf(node) {
@@ -149,7 +181,7 @@ function openActions(node, x, y) {
 			["Fold: give it to its callers", "k", () => addFilter("folded", func)],
 			["Search for this function", "", () => setSearch("is:" + profile.functions[func].name, false)]);
 	if (node > 0)
-		entries.push(["Copy as a folded stack", "y", () => copyStack(node)]);
+		entries.push(["Copy the stack, folded", "y", () => copyStack(node)]);
 	menu($("actions"), entries, x, y);
 }
 

@@ -82,11 +82,3 @@ function renderHeader() {
 				" " + formatSigned(tree.total[value] - tree.baseTotal[value], value);
 	}
 }
-
-/* The 95% range as a share of the value. */
-function errorShare(range, node, number) {
-	const share = (196 * Math.sqrt(range.variance[node])) / number;
-	if (share > 100)
-		return ">100%";
-	return share < 0.05 ? "" : (share < 10 ? share.toFixed(1) : Math.round(share)) + "%";
-}

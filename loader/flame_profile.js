@@ -13,6 +13,7 @@
  *              distance from the node before; the root, 0, counts as a node
  *   show       the value that is shown first; allocator: 1 if its frames are
  *   labels, threads, parts   sizes, lifetimes, ages and threads of the blocks: see page_data.h
+ *   labels, threads, parts   see page_data.h and decodeParts()
  *   base       null, or { info, self }: the older profile of a diff, on the same tree
  * A value set is four numbers: allocated objects and bytes, live objects and bytes.
  */
@@ -155,9 +156,12 @@ function decodeProfile(json) {
 		self: decodeSelf(json.self, count),
 		baseInfo: json.base ? json.base.info : null,
 		baseSelf: json.base ? decodeSelf(json.base.self, count) : null,
+		parts: decodeParts(json, count),
 		groups: {},
 	};
 	decoded.groups.library = libraryGroups(decoded);
+	if (decoded.parts.threads.length > 0 && !decoded.baseSelf)
+		decoded.groups.thread = threadGroups(decoded);
 	return decoded;
 }
 
@@ -190,7 +194,7 @@ function addGroup(profile, name, library, hue) {
 	return frames.function.length - 1;
 }
 
-/* For each node the frame of the library that its stack asked for memory from. */
+/* For each node, or one of its parts, the frame of the group: the library that asked for memory. */
 function libraryGroups(profile) {
 	const { functions, frames, parent, frame } = profile;
 	const groups = new Map([["", addGroup(profile, "[no library]", "", 0)]]);
@@ -204,6 +208,18 @@ function libraryGroups(profile) {
 			asks = parent[asks];
 		return groups.get(asks > 0 ? functions[frames.function[frame[asks]]].library : "");
 	};
+}
+
+/* The same by the thread of the part. What is no part has none. */
+function threadGroups(profile) {
+	const { labels, label, threads } = profile.parts;
+	const groups = new Map();
+	for (const thread of [null, ...threads]) {
+		const name = threadName(thread);
+		if (!groups.has(name))
+			groups.set(name, addGroup(profile, name, "", (groups.size * 137) % 360));
+	}
+	return (node, part) => groups.get(threadName(part < 0 ? null : threads[labels[label[part]].thread]));
 }
 
 function decodeSelf(list, count) {

@@ -20,6 +20,7 @@ class Tree {
 		this.mixed = new Uint8Array(room);
 		this.self = new Float64Array(room * 4);
 		this.baseSelf = profile.baseSelf ? new Float64Array(room * 4) : null;
+		this.partAt = new Int32Array(profile.parts.count).fill(-1); // the node of each part
 		this.add(-1, -1, -1);
 	}
 
@@ -65,12 +66,24 @@ class Tree {
 	}
 
 	addSelf(node, raw) {
-		const { self, baseSelf } = this.profile;
+		const { self, baseSelf, parts } = this.profile;
 		for (let v = 0; v < 4; v++) {
 			this.self[4 * node + v] += self[4 * raw + v];
 			if (baseSelf)
 				this.baseSelf[4 * node + v] += baseSelf[4 * raw + v];
 		}
+		this.partAt.fill(node, parts.first[raw], parts.first[raw + 1]);
+	}
+
+	/* Moves one part of what has been added, which belongs to another group of stacks. */
+	movePart(part, node) {
+		const { value } = this.profile.parts;
+		const from = this.partAt[part];
+		for (let v = 0; v < 4; v++) {
+			this.self[4 * from + v] -= value[4 * part + v];
+			this.self[4 * node + v] += value[4 * part + v];
+		}
+		this.partAt[part] = node;
 	}
 
 	/* Totals from self values, and the children of each node, side by side. */
@@ -172,10 +185,16 @@ function buildTree(profile, options) {
 				path.push(raw);
 			if (!options.bottomUp)
 				path.reverse();
-			let at = groupOf ? tree.child(0, groupOf(n), options.byLine) : 0;
-			for (const raw of path)
-				at = step(at, raw);
-			tree.addSelf(at, n);
+			const under = (group) => {
+				let at = group >= 0 ? tree.child(0, group, options.byLine) : 0;
+				for (const raw of path)
+					at = step(at, raw);
+				return at;
+			};
+			const { first } = profile.parts;
+			tree.addSelf(under(groupOf ? groupOf(n, -1) : -1), n);
+			for (let part = first[n]; groupOf && part < first[n + 1]; part++)
+				tree.movePart(part, under(groupOf(n, part)));
 		}
 	} else {
 		const at = new Int32Array(count);
@@ -355,37 +374,6 @@ function callersAndCallees(tree, func, value) {
 	}
 	const sorted = (map) => [...map].filter((e) => e[1] !== 0).sort((a, b) => b[1] - a[1]);
 	return { callers: sorted(callers), callees: sorted(callees), self };
-}
-
-/*
- * The sampling error of each node's value: one standard deviation, and the samples behind it. A
- * stack's blocks are taken to be of one size s: each was sampled with probability
- * p = 1 - exp(-s / period), so n blocks vary by n (1 - p) / p. Null where the period is not known.
- */
-function samplingError(tree, value) {
-	const period = tree.profile.info.period;
-	if (!(period > 0) || !valueTypes.every((type) => type.known))
-		return null;
-	const variance = new Float64Array(tree.count);
-	const samples = new Float64Array(tree.count);
-	const [objects, bytes] = valueTypes[value].live ? [2, 3] : [0, 1];
-	for (let n = tree.count - 1; n >= 0; n--) {
-		const count = tree.self[4 * n + objects];
-		if (count > 0) {
-			const size = tree.self[4 * n + bytes] / count;
-			const p = -Math.expm1(-size / period);
-			if (p > 0) {
-				const unit = valueTypes[value].bytes ? size : 1;
-				variance[n] += (unit * unit * count * (1 - p)) / p;
-				samples[n] += count * p;
-			}
-		}
-		if (n > 0) {
-			variance[tree.parent[n]] += variance[n];
-			samples[tree.parent[n]] += samples[n];
-		}
-	}
-	return { variance, samples };
 }
 
 function foldedName(func) {

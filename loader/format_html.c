@@ -25,6 +25,7 @@
 #include "flame_frame.js.h"
 #include "flame_header.js.h"
 #include "flame_input.js.h"
+#include "flame_parts.js.h"
 #include "flame_profile.js.h"
 #include "flame_state.js.h"
 #include "flame_table.js.h"
@@ -55,6 +56,7 @@ static const struct asset styles[] = {
 /* In the order in which they use each other. */
 static const struct asset scripts[] = {
 	ASSET(flame_profile_js),
+	ASSET(flame_parts_js),
 	ASSET(flame_tree_js),
 	ASSET(flame_canvas_js),
 	ASSET(flame_table_js),

@@ -32,10 +32,9 @@ static uint32_t checked(int index)
  * A stack from the root: "name@library@file:line|...". Names hold neither @ nor |; a name alone is
  * a reserved frame.
  */
-static void add_stack(struct ap_profile *profile, const char *stack, int64_t alloc_objects,
-	int64_t alloc_space, int64_t inuse_objects, int64_t inuse_space)
+static void add_labeled(struct ap_profile *profile, const char *stack,
+	const struct ap_labels *labels, uint64_t samples, const int64_t value[AP_VALUES])
 {
-	const int64_t value[AP_VALUES] = {alloc_objects, alloc_space, inuse_objects, inuse_space};
 	char *copy = strdup(stack), *rest = copy, *text;
 	uint32_t location[256], depth = 0;
 
@@ -66,8 +65,16 @@ static void add_stack(struct ap_profile *profile, const char *stack, int64_t all
 		location[i] = location[depth - 1 - i];
 		location[depth - 1 - i] = swap;
 	}
-	checked(ap_profile_add_sample(profile, location, depth, value));
+	checked(ap_profile_add_labeled(profile, location, depth, labels, value, samples));
 	free(copy);
+}
+
+static void add_stack(struct ap_profile *profile, const char *stack, int64_t alloc_objects,
+	int64_t alloc_space, int64_t inuse_objects, int64_t inuse_space)
+{
+	const int64_t value[AP_VALUES] = {alloc_objects, alloc_space, inuse_objects, inuse_space};
+
+	add_labeled(profile, stack, &AP_LABELS_NONE, 0, value);
 }
 
 static struct ap_profile *new_profile(const char *comm, const char *command)
@@ -262,8 +269,13 @@ static void fill_server(struct ap_profile *profile, double grown)
 
 static void fill_small(struct ap_profile *profile)
 {
-#define P "@/opt/small/small@"
-#define L "@/opt/small/libdeep.so.1@"
+#define P     "@/opt/small/small@"
+#define L     "@/opt/small/libdeep.so.1@"
+#define ENTRY "main" P "small.c:11|cache_fill" L "deep.c:7|entry_new" L "deep.c:9|malloc" AL
+#define CHURN "main" P "small.c:12|churn" P "small.c:40|malloc" AL
+	int32_t main_thread = (int32_t)checked(ap_profile_add_thread(profile, "small", 4127));
+	int32_t worker = (int32_t)checked(ap_profile_add_thread(profile, "worker", 4128));
+
 	add_stack(profile,
 		"main" P "small.c:10|parse" P "small.c:20|token" P "small.c:30|malloc" AL, 100,
 		1000, 10, 100);
@@ -271,11 +283,21 @@ static void fill_small(struct ap_profile *profile)
 		"main" P "small.c:10|parse" P "small.c:21|parse" P "small.c:20|token" P
 		"small.c:30|malloc" AL,
 		10, 5000, 4, 2000);
-	add_stack(profile,
-		"main" P "small.c:11|cache_fill" L "deep.c:7|entry_new" L "deep.c:9|malloc" AL, 30,
-		3000, 30, 3000);
+	/* Of one worker, a third just now, the rest long ago. */
+	add_labeled(profile, ENTRY,
+		&(struct ap_labels){.thread = worker, .size = 6, .lifetime = -1, .age = 0}, 4,
+		(int64_t[]){10, 1000, 10, 1000});
+	add_labeled(profile, ENTRY,
+		&(struct ap_labels){.thread = worker, .size = 6, .lifetime = -1, .age = 9}, 5,
+		(int64_t[]){20, 2000, 20, 2000});
 	add_stack(profile, "main" P "small.c:11|cache_fill" L "deep.c:8|malloc" AL, 7, 700, 7, 700);
-	add_stack(profile, "main" P "small.c:12|churn" P "small.c:40|malloc" AL, 1000, 64000, 0, 0);
+	/* Of two threads, freed at once or after a second. */
+	add_labeled(profile, CHURN,
+		&(struct ap_labels){.thread = main_thread, .size = 5, .lifetime = 0, .age = -1},
+		100, (int64_t[]){750, 24000, 0, 0});
+	add_labeled(profile, CHURN,
+		&(struct ap_labels){.thread = worker, .size = 7, .lifetime = 4, .age = -1}, 50,
+		(int64_t[]){250, 40000, 0, 0});
 	add_stack(profile, "main" P "small.c:13|token" P "small.c:31|malloc" AL, 1, 41, 1, 41);
 	add_stack(profile, "[stack unreadable]", 2, 159, 2, 159);
 }
