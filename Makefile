@@ -69,6 +69,8 @@ programs    := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
 tsan_tests  := alloc/test_stress alloc/test_threads
 space       := $(subst ,, )
 man_pages   := $(wildcard loader/*.[1-8] alloc/*.[1-8])
+completions := bash-completion/completions/allocprof zsh/site-functions/_allocprof \
+               fish/vendor_completions.d/allocprof.fish
 man_path     = $(DESTDIR)$(PREFIX)/share/man/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 
@@ -313,12 +315,15 @@ install: all  ## install under $(DESTDIR)$(PREFIX)
 	install -D -m 644 include/allocprof/probe.h $(DESTDIR)$(PREFIX)/include/allocprof/probe.h
 	install -D -m 644 loader/allocprof@.service $(DESTDIR)$(PREFIX)/lib/systemd/system/allocprof@.service
 	$(foreach page,$(man_pages),install -D -m 644 $(page) $(call man_path,$(page)) &&) true
+	$(foreach file,$(completions),$(O)/allocprof completion $(patsubst %-completion,%,$(firstword \
+		$(subst /, ,$(file)))) | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/$(file) &&) true
 
 uninstall:  ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/allocprof $(DESTDIR)$(LIBDIR)/liballocprof.so $(DESTDIR)$(LIBDIR)/$(SONAME) \
 		$(DESTDIR)$(PREFIX)/lib/systemd/system/allocprof@.service \
 		$(DESTDIR)$(LIBDIR)/liballocprof.a $(DESTDIR)$(PREFIX)/include/allocprof/probe.h \
-		$(foreach page,$(man_pages),$(call man_path,$(page)))
+		$(foreach page,$(man_pages),$(call man_path,$(page))) \
+		$(completions:%=$(DESTDIR)$(PREFIX)/share/%)
 
 deb:  ## Debian packages in $(O)/deb, looked over by lintian and tried in a root of their own
 	$(Q).ci/deps build deb

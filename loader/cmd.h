@@ -30,6 +30,7 @@ int cmd_run(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_completion(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
@@ -44,6 +45,7 @@ extern const char *const cmd_run_help[];
 extern const char *const cmd_top_help[];
 extern const char *const cmd_report_help[];
 extern const char *const cmd_diff_help[];
+extern const char *const cmd_completion_help[];
 extern const char *const cmd_version_help[];
 extern const char *const cmd_help_help[];
 

@@ -15,10 +15,16 @@ equal "files" "$(cd "$tmp/root/opt/allocprof" && find . -type f -printf '%m %P\n
 644 lib/liballocprof.a
 755 lib/liballocprof.so.0
 644 lib/systemd/system/allocprof@.service
+644 share/bash-completion/completions/allocprof
+644 share/fish/vendor_completions.d/allocprof.fish
 644 share/man/man1/allocprof.1
 644 share/man/man7/allocprof.7
-644 share/man/man7/liballocprof.7"
+644 share/man/man7/liballocprof.7
+644 share/zsh/site-functions/_allocprof"
 installed=$tmp/root/opt/allocprof/bin/allocprof
+for file in bash-completion/completions/allocprof fish/vendor_completions.d/allocprof.fish zsh/site-functions/_allocprof; do
+  has "$tmp/root/opt/allocprof/share/$file" 'fail-above' || fail "$file is not whole"
+done
 equal "version" "$("$installed" version)" "$("$allocprof" version)"
 # On a terminal help opens the page.
 MANPAGER="col -b" script -qec "$installed help diff" "$tmp/page.out" </dev/null >/dev/null

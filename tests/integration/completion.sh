@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# What the shells complete: all options of every help, the words of their values, files, processes.
+# In bash by its own machinery; zsh and fish, where they are, take the script and answer.
+. "$(dirname "$0")/common.sh"
+
+"$allocprof" completion bash >"$tmp/allocprof.bash"
+# shellcheck disable=SC1091
+. "$tmp/allocprof.bash"
+
+# What is offered for the last of these words, on one line.
+completed() { # WORD...
+  COMP_WORDS=(allocprof "$@") COMP_CWORD=$#
+  COMPREPLY=()
+  _allocprof || true # compopt works in an interactive shell alone
+  echo "${COMPREPLY[*]}"
+}
+
+equal "commands" "$(completed re)" "report"
+equal "of help" "$(completed help di)" "diff"
+equal "shells" "$(completed completion '')" "bash zsh fish"
+equal "--show" "$(completed attach --show '')" "live allocated"
+equal "--show=" "$(completed attach --show =)" "live allocated"
+equal "--show=a" "$(completed attach --show = a)" "allocated"
+equal "-f" "$(completed report -f sp)" "speedscope"
+equal "--by" "$(completed diff --by o)" "objects"
+equal "a number" "$(completed diff --top '')" ""
+equal "process" "$(completed attach $$)" "$$"
+cd "$tmp"
+touch one.pb.gz other.txt
+equal "files" "$(completed report on)" "one.pb.gz"
+equal "both files" "$(completed diff one.pb.gz ot)" "other.txt"
+equal "an output" "$(completed report -o oth)" "other.txt"
+
+for command in $("$allocprof" version --json | sed 's/.*"commands":\[\([^]]*\)\].*/\1/' | tr -d '"' | tr , ' '); do
+  "$allocprof" help "$command" | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p' | sort >"$tmp/help.out"
+  completed "$command" -- | tr ' ' '\n' | sed 's/=$//; /^$/d' | sort | diff "$tmp/help.out" - ||
+    fail "the options of $command"
+  # Those of getopt: each is known, so that the help does not promise what is not there.
+  while read -r option; do
+    status=0
+    "$allocprof" "$command" "$option" --help >/dev/null 2>"$tmp/option.err" || status=$?
+    ! has "$tmp/option.err" 'unknown option' || fail "$command does not know $option"
+  done <"$tmp/help.out"
+done
+
+"$allocprof" completion zsh >"$tmp/_allocprof"
+"$allocprof" completion fish >"$tmp/allocprof.fish"
+if command -v zsh >/dev/null; then
+  zsh -n "$tmp/_allocprof" || fail "zsh's syntax"
+fi
+if command -v fish >/dev/null; then
+  export HOME=$tmp
+  equal "fish" "$(fish -c "source $tmp/allocprof.fish; complete -C 'allocprof report --show a'" | cut -f 1)" "allocated"
+  equal "fish, options" "$(fish -c "source $tmp/allocprof.fish; complete -C 'allocprof diff --fail'" | cut -f 1)" "--fail-above"
+fi
