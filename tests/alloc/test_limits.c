@@ -92,6 +92,20 @@ static void limited_exec(void *argument)
 	_exit(127);
 }
 
+/*
+ * What one size has used is there for the next: `most` bytes of each in turn, every page of which
+ * is touched, in a process that may have little more resident.
+ */
+static int turns_main(size_t most)
+{
+	static const size_t sizes[] = {256, 4000, 1000, 3000, 500, 2000, 256};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		if (fill(sizes[i], most, false) < most / 2)
+			damaged("not enough", sizes[i]);
+	return 0;
+}
+
 /* `overhead`: what the process itself may need of the limit; the rest must be usable. */
 static void check_limit(int resource, size_t bytes, size_t overhead)
 {
@@ -191,9 +205,23 @@ static void forbid(int number)
 		_exit(77);
 }
 
+/* Whatever the allocator calls but mmap(), and mprotect(), which makes memory usable. */
+static const int forbidden[] = {SYS_madvise, SYS_mremap, SYS_munmap, SYS_getrandom, SYS_sysinfo,
+	SYS_prlimit64, SYS_clock_gettime, SYS_membarrier};
+
+#define FORBIDDEN (sizeof(forbidden) / sizeof(*forbidden))
+
+/* One of them, or all: FORBIDDEN. */
+static void forbid_by(size_t which)
+{
+	for (size_t i = 0; i < FORBIDDEN; i++)
+		if (which == FORBIDDEN || which == i)
+			forbid(forbidden[i]);
+}
+
 static void sandboxed(void *argument)
 {
-	forbid(*(int *)argument);
+	forbid_by(*(size_t *)argument);
 	for (int round = 0; round < 3; round++) {
 		static const size_t sizes[] = {64, 1000, 20000, 100000, 3 * MIB, 70 * MIB};
 
@@ -220,29 +248,58 @@ static void sandboxed(void *argument)
 
 static void sandboxed_exec(void *argument)
 {
-	forbid(*(int *)argument);
+	forbid_by(*(size_t *)argument);
 	execl("/proc/self/exe", "test_limits", "start", NULL);
 	_exit(127);
 }
 
 static void test_sandbox(void **state)
 {
-	static int numbers[] = {SYS_madvise, SYS_mremap, SYS_munmap, SYS_getrandom, SYS_sysinfo,
-		SYS_prlimit64, SYS_clock_gettime};
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		struct ending ending = child_run(sandboxed, &numbers[i], 60);
+	for (size_t which = 0; which <= FORBIDDEN; which++) {
+		struct ending ending = child_run(sandboxed, &which, 60);
 
 		if (WIFEXITED(ending.status) && WEXITSTATUS(ending.status) == 77)
 			skip();
 		if (ending.hung || ending.status)
-			fail_msg("without system call %d: status %x: %s", numbers[i], ending.status,
+			fail_msg("without system call %zu: status %x: %s", which, ending.status,
 				ending.stderr_);
-		ending = child_run(sandboxed_exec, &numbers[i], 60);
+		ending = child_run(sandboxed_exec, &which, 60);
 		if (ending.hung || ending.status)
-			fail_msg("start without system call %d: status %x: %s", numbers[i],
+			fail_msg("start without system call %zu: status %x: %s", which,
 				ending.status, ending.stderr_);
 	}
+}
+
+/* Memory that is there is served, and then there is no more; nothing crashes. */
+static void unprotected(void *argument)
+{
+	void *blocks[64];
+
+	for (int i = 0; i < 64; i++) {
+		blocks[i] = malloc(100);
+		if (!blocks[i])
+			damaged("malloc from what there is", 100);
+	}
+	forbid(SYS_mprotect);
+	for (int i = 0; i < 64; i++)
+		free(blocks[i]);
+	for (size_t size = 16; size < 100 * MIB; size = size * 3 / 2) {
+		errno = 0;
+		blocks[0] = malloc(size);
+		if (!blocks[0] && errno != ENOMEM)
+			damaged("NULL without ENOMEM", size);
+		free(blocks[0]);
+	}
+}
+
+static void test_sandbox_mprotect(void **state)
+{
+	struct ending ending = child_run(unprotected, NULL, 60);
+
+	if (WIFEXITED(ending.status) && WEXITSTATUS(ending.status) == 77)
+		skip();
+	if (ending.hung || ending.status)
+		fail_msg("status %x: %s", ending.status, ending.stderr_);
 }
 
 int main(int argc, char **argv)
@@ -252,10 +309,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_lowered),
 		cmocka_unit_test(test_sandbox),
+		cmocka_unit_test(test_sandbox_mprotect),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "start"))
 		return free(calloc(1, 100000)), 0;
+	if (argc > 2 && !strcmp(argv[1], "turns"))
+		return turns_main(strtoul(argv[2], NULL, 10) << 20);
 	if (argc > 1)
 		return limited_main(strtoul(argv[1], NULL, 10));
 	return cmocka_run_group_tests(tests, NULL, NULL);
