@@ -76,7 +76,7 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all alloc deps demo check check-alloc check-unit check-integration lint format asan ubsan tsan \
+.PHONY: all alloc deps demo pictures check check-alloc check-unit check-integration lint format asan ubsan tsan \
 	units alloc-tests bench bench-symbols overhead accidents fuzz fuzzers coverage install uninstall deb clean help \
 	compile_commands.json
 
@@ -214,6 +214,11 @@ demo:  ## profile a live redis-server: installs, builds, attaches, prints where 
 	$(Q).ci/deps build demo
 	$(Q)$(MAKE) --no-print-directory $(JOBS) all
 	$(Q)O=$(O) tests/demo.sh
+
+pictures:  ## the README's pictures, recorded anew: tests/data/*.png
+	$(Q).ci/deps build pictures
+	$(Q)$(MAKE) --no-print-directory $(JOBS) all $(O)/tests/programs/leaking_service
+	$(Q)O=$(O) tests/pictures.sh
 
 check:  ## install what the tests need, build, run every test
 	$(Q).ci/deps build check

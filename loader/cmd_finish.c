@@ -45,7 +45,7 @@ static char *end_format(
 	static const char *const ends[] = {
 		[END_INTERRUPTED] = "interrupted",
 		[END_DURATION] = "the time was over",
-		[END_NOT_YET] = "not yet: a snapshot",
+		[END_NOT_YET] = "a snapshot of it",
 	};
 	char death[AP_DEATH_TEXT], live[AP_SIZE_TEXT];
 

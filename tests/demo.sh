@@ -1,20 +1,13 @@
 #!/usr/bin/env bash
 # Profiles a live redis-server: starts it with the built allocator preloaded, puts redis-benchmark on
-# it, and only then attaches. The server listens on a free port of the loopback interface and keeps
-# nothing on disk. All files go to $O/demo; leaves no process, also when interrupted.
+# it, and only then attaches. All files go to $O/demo; leaves no process, also when interrupted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 O=${O:-build}
-root=build/root # where .ci/deps unpacks redis
 out=$O/demo
-server='' load=''
+. tests/redis.sh
 
-cleanup() {
-  [ -z "$load" ] || kill "$load" 2>/dev/null || true
-  [ -z "$server" ] || kill "$server" 2>/dev/null || true
-  wait 2>/dev/null || true
-}
-trap cleanup EXIT
+trap redis_end EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -24,52 +17,15 @@ fail() {
   exit 1
 }
 
-# In the background, and gone when this script is, whatever ends it.
-redis() { # PRELOAD PROGRAM ARGUMENTS...
-  exec setpriv --pdeathsig KILL env LD_PRELOAD="$1" \
-    LD_LIBRARY_PATH=$root/usr/lib/"$(uname -m)"-linux-gnu "$root/usr/bin/$2" "${@:3}"
-}
-
-# Whether somebody listens there.
-listens() { # PORT
-  (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null
-}
-
 [ "$(id -u)" = 0 ] || fail "needs root, as attaching does"
-[ -x $root/usr/bin/redis-server ] || fail "no redis-server under $root: make demo unpacks one"
 rm -rf "$out"
 mkdir -p "$out"
 XDG_CACHE_HOME=$(realpath "$out") # of the loader's unwind tables
 export XDG_CACHE_HOME
 
-# Whether the server listens, within a minute; not when it has ended.
-starts() {
-  local deadline=$((SECONDS + 60))
-  while [ $SECONDS -lt $deadline ] && kill -0 "$server" 2>/dev/null; do
-    if listens "$port"; then return 0; fi
-    sleep 0.1
-  done
-  return 1
-}
-
-# A port may be taken between the look and the start: then the server ends, and another is tried.
-for ((try = 0; try < 5; try++)); do
-  port=$((20000 + RANDOM % 20000))
-  ! listens $port || continue
-  redis "$O/liballocprof.so" redis-server --bind 127.0.0.1 --port $port --save '' --appendonly no \
-    --dir "$out" >"$out/server.log" 2>&1 &
-  server=$!
-  if starts || kill -0 "$server" 2>/dev/null; then break; fi
-done
-listens "$port" || fail "redis-server does not start" "$out/server.log"
-
-# One kind of request after the other, over and over, until it is ended.
-redis '' redis-benchmark -h 127.0.0.1 -p "$port" -q -l -n 20000 -r 200000 -d 200 \
-  -t set,get,lpush,hset,zadd >"$out/load.log" 2>&1 &
-load=$!
+redis_start
+redis_load set,get,lpush,hset,zadd
 echo "redis-server $server runs with $O/liballocprof.so preloaded, redis-benchmark is on it"
-sleep 1
-kill -0 "$load" 2>/dev/null || fail "redis-benchmark does not run" "$out/load.log"
 
 echo "\$ $O/allocprof attach $server --duration 5s"
 "$O/allocprof" attach "$server" --duration 5s -o "$out/redis.html" -o "$out/redis.pb.gz"
