@@ -23,6 +23,7 @@
 #include "target.h"
 #include "term.h"
 #include "variable.h"
+#include "work.h"
 
 /* A command gets its name in argv[0] and returns an exit status. */
 int cmd_attach(int argc, char **argv);
@@ -266,6 +267,15 @@ struct recording_snapshots {
 	size_t written_count;
 };
 
+enum recording_work_kind { WORK_TABLES, WORK_NAMES };
+
+/* Long work that shows how far it is in the line of progress. */
+struct recording_work {
+	struct ap_work work;
+	struct ap_progress *progress;
+	enum recording_work_kind kind;
+};
+
 /* What had been allocated at a moment. */
 struct recording_moment {
 	uint64_t at_ns, allocated;
@@ -296,6 +306,7 @@ struct recording {
 	bool has_lacked;		 /* and one of them was missed */
 	enum recording_end end;
 	struct ap_progress progress;
+	struct recording_work work;
 	struct recording_moment past[2];   /* for the rate in the line of progress */
 	struct recording_watcher *watcher; /* NULL: none */
 	struct recording_snapshots snapshots;
@@ -332,6 +343,10 @@ int recording_wait(struct recording *recording, struct ap_error *error);
 
 /* Shows the line of progress. */
 void recording_status_show(struct recording *recording, uint64_t now_ns);
+
+/* Whom to tell of the steps of some work; and when it is over, so that its line goes away. */
+struct ap_work *recording_work_begin(struct recording *recording, enum recording_work_kind kind);
+void recording_work_end(struct recording *recording);
 
 /* Says what has been lost so far, a sentence for each kind, without a newline. */
 void recording_losses_tell(const struct recording *recording, const struct ap_snapshot *snapshot,

@@ -41,7 +41,10 @@ int recording_attach(struct recording *recording, pid_t pid, struct ap_error *er
 	if (err)
 		return err;
 	recording_begin(recording);
+	ap_session_set_work(recording->session, recording_work_begin(recording, WORK_TABLES));
 	err = recording_scan(recording, error);
+	recording_work_end(recording);
+	ap_session_set_work(recording->session, NULL);
 	if (!err)
 		err = recording_variables_check(recording, error);
 	return err ? err : recording_privilege_drop(recording, error);

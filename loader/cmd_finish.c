@@ -106,7 +106,8 @@ int recording_profile(struct recording *recording, const struct ap_snapshot *sna
 		err = recording_names_open(recording);
 	if (!err)
 		err = ap_record(profile, snapshot, &recording->target.table, recording->symbolizer,
-			recording->target.pid, faults);
+			recording->target.pid, faults, recording_work_begin(recording, WORK_NAMES));
+	recording_work_end(recording);
 	recording_names_close(recording);
 	if (!err)
 		err = sizes_note(profile, &recording->options->session, &snapshot->totals);

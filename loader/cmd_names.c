@@ -59,8 +59,6 @@ static void debuginfod_open(struct recording *recording)
 			"for %d s at the most\n",
 			DEBUGINFOD_SECONDS);
 	ap_symbolizer_set_debuginfod(recording->symbolizer, recording->debuginfod);
-	ap_progress_start(
-		&recording->progress, stderr, recording->options->out.quiet, now_ns());
 }
 
 /* The names of code made at run time. Most processes have neither such code nor names for it. */
@@ -93,7 +91,7 @@ int recording_names_open(struct recording *recording)
 
 void recording_names_close(struct recording *recording)
 {
-	ap_progress_end(&recording->progress);
+	ap_progress_erase(&recording->progress);
 	if (recording->debuginfod && ap_debuginfod_late(recording->debuginfod))
 		warning_print("%u debug files were not waited for: more than %d s; "
 			      "some names and lines are missing",

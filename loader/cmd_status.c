@@ -2,11 +2,23 @@
 /* How a recording goes: the line of progress, and what is lost. */
 #include "cmd.h"
 
+#include <string.h>
+#include <time.h>
+
 #include "estimate.h"
+#include "printable.h"
 #include "units.h"
 
 #define SECOND_NS      1000000000ULL
 #define RATE_WINDOW_NS (5 * SECOND_NS)
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
 
 /* Bytes in a second, over the last 5 to 10 seconds: of one redrawing it would jump about. */
 static double rate_now(struct recording *recording, uint64_t now, uint64_t allocated)
@@ -72,6 +84,46 @@ void recording_status_show(struct recording *recording, uint64_t now)
 		seconds / 60, seconds % 60, totals.allocated.samples, live, rate, totals.stacks,
 		lost, whole);
 	ap_progress_line(&recording->progress, now, text);
+}
+
+static void work_show(struct ap_work *work, uint64_t done, uint64_t total, const char *next)
+{
+	struct recording_work *of = (struct recording_work *)work;
+	const char *slash = next ? strrchr(next, '/') : NULL;
+	uint64_t now = clock_ns();
+	char text[192], name[64] = "";
+
+	/* Files are few, and one of them may take longer than all others. */
+	if (!ap_progress_due(of->progress, now) &&
+		!(of->kind == WORK_TABLES && of->progress->terminal))
+		return;
+	if (next)
+		ap_printable(name, sizeof(name), slash ? slash + 1 : next);
+	if (of->kind == WORK_TABLES)
+		snprintf(text, sizeof(text), "reading unwind tables %llu of %llu%s%s",
+			(unsigned long long)done + 1, (unsigned long long)total, next ? ": " : "",
+			name);
+	else
+		snprintf(text, sizeof(text), "resolving symbols: site %llu of %llu",
+			(unsigned long long)done + 1, (unsigned long long)total);
+	ap_progress_line(of->progress, now, text);
+}
+
+struct ap_work *recording_work_begin(struct recording *recording, enum recording_work_kind kind)
+{
+	recording->work = (struct recording_work){
+		.work.step = work_show,
+		.progress = &recording->progress,
+		.kind = kind,
+	};
+	ap_progress_start_late(
+		&recording->progress, stderr, recording->options->out.quiet, clock_ns());
+	return &recording->work.work;
+}
+
+void recording_work_end(struct recording *recording)
+{
+	ap_progress_erase(&recording->progress);
 }
 
 void recording_losses_tell(const struct recording *recording, const struct ap_snapshot *snapshot,

@@ -10,6 +10,7 @@
 
 #include "site_split.h"
 #include "symbolize.h"
+#include "work.h"
 
 struct recording {
 	struct ap_profile *profile;
@@ -261,7 +262,7 @@ static uint64_t stacks_lost(const struct ap_snapshot *snapshot)
 
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_mapping_table *table, struct ap_symbolizer *symbolizer, pid_t pid,
-	struct ap_record_faults *faults)
+	struct ap_record_faults *faults, struct ap_work *work)
 {
 	struct recording recording = {
 		.profile = profile,
@@ -283,8 +284,10 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	}
 	memset(faults, 0, sizeof(*faults));
 	faults->sums_differ = sums_differ(snapshot);
-	for (size_t i = 0; i < snapshot->site_count && !err; i++)
+	for (size_t i = 0; i < snapshot->site_count && !err; i++) {
+		ap_work_step(work, i, snapshot->site_count, NULL);
 		err = site_add(&recording, i);
+	}
 	if (!err)
 		err = losses_add(&recording);
 	free(recording.ages);

@@ -8,6 +8,7 @@
 #include "snapshot.h"
 
 struct ap_symbolizer;
+struct ap_work;
 
 /* What went wrong on the way, beside the losses that the programs have counted. */
 struct ap_record_faults {
@@ -18,11 +19,12 @@ struct ap_record_faults {
 
 /*
  * Symbolizes and files everything of a snapshot of process pid, under its mappings. Sets the
- * numbers of profile->info that follow from the snapshot. 0 or -ENOMEM.
+ * numbers of profile->info that follow from the snapshot. `work` is told of each site. 0 or
+ * -ENOMEM.
  */
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_mapping_table *table, struct ap_symbolizer *symbolizer, pid_t pid,
-	struct ap_record_faults *faults);
+	struct ap_record_faults *faults, struct ap_work *work);
 
 /*
  * The locations of one stack, leaf first, added to a profile; what has cut it is the outermost. How

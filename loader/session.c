@@ -169,6 +169,11 @@ struct ap_unwind *ap_session_tables(struct ap_session *session)
 	return session->unwind;
 }
 
+void ap_session_set_work(struct ap_session *session, struct ap_work *work)
+{
+	ap_unwind_set_work(session->unwind, work);
+}
+
 const struct ap_unwind_counts *ap_session_unwind_counts(const struct ap_session *session)
 {
 	return ap_unwind_counts(session->unwind);

@@ -43,6 +43,7 @@ struct ap_session_options {
 	}
 
 struct ap_session;
+struct ap_work;
 
 /* Loads the programs. 0 and *ret, or a negative errno with the error filled in. */
 int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_options *options,
@@ -68,6 +69,9 @@ int ap_session_unwind(struct ap_session *session, const struct ap_mapping_table 
 
 /* The tables themselves, for lists of more processes. */
 struct ap_unwind *ap_session_tables(struct ap_session *session);
+
+/* Who is told of the tables that are made; NULL: nobody. */
+void ap_session_set_work(struct ap_session *session, struct ap_work *work);
 
 /* What the tables have come to. */
 const struct ap_unwind_counts *ap_session_unwind_counts(const struct ap_session *session);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define TERMINAL_EVERY_NS (AP_PROGRESS_TICK_MS * 1000000ULL)
+#define LATE_NS		  (300 * 1000000ULL)
 #define FILE_EVERY_NS	  (10 * 1000000000ULL)
 
 void ap_progress_start(struct ap_progress *progress, FILE *out, bool quiet, uint64_t now_ns)
@@ -13,6 +14,13 @@ void ap_progress_start(struct ap_progress *progress, FILE *out, bool quiet, uint
 	*progress = (struct ap_progress){.out = out, .quiet = quiet};
 	progress->terminal = isatty(fileno(out));
 	progress->next_ns = now_ns + (progress->terminal ? 0 : FILE_EVERY_NS);
+}
+
+void ap_progress_start_late(struct ap_progress *progress, FILE *out, bool quiet, uint64_t now_ns)
+{
+	ap_progress_start(progress, out, quiet, now_ns);
+	if (progress->terminal)
+		progress->next_ns = now_ns + LATE_NS;
 }
 
 bool ap_progress_due(const struct ap_progress *progress, uint64_t now_ns)
@@ -46,5 +54,14 @@ void ap_progress_end(struct ap_progress *progress)
 {
 	if (progress->drawn)
 		fputc('\n', progress->out);
+	progress->drawn = false;
+}
+
+void ap_progress_erase(struct ap_progress *progress)
+{
+	if (!progress->drawn)
+		return;
+	fputs("\r\033[K", progress->out);
+	fflush(progress->out);
 	progress->drawn = false;
 }

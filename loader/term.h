@@ -22,6 +22,9 @@ struct ap_progress {
 
 void ap_progress_start(struct ap_progress *progress, FILE *out, bool quiet, uint64_t now_ns);
 
+/* The same for work that is mostly done before anybody wonders: the first line is due later. */
+void ap_progress_start_late(struct ap_progress *progress, FILE *out, bool quiet, uint64_t now_ns);
+
 /* Whether a line is due at that time. */
 bool ap_progress_due(const struct ap_progress *progress, uint64_t now_ns);
 
@@ -33,5 +36,8 @@ void ap_progress_line(struct ap_progress *progress, uint64_t now_ns, const char 
 
 /* Ends a line that is still open, before anything else is printed. */
 void ap_progress_end(struct ap_progress *progress);
+
+/* Takes a line off the terminal again. */
+void ap_progress_erase(struct ap_progress *progress);
 
 #endif

@@ -19,6 +19,7 @@
 #include "table_cache.h"
 #include "unwind_check.h"
 #include "unwind_list.h"
+#include "work.h"
 
 /* The least that is made: for 1 MiB of rows, 64 MiB of code. The first one is made before anything
  * is known of the target: to add an array takes the kernel 10 ms, which a new child does not wait.
@@ -56,6 +57,7 @@ struct ap_unwind {
 	uint32_t file_count, file_room;
 	struct ap_unwind_list lists[AP_LISTS]; /* list 0 always has a user more */
 	struct ap_unwind_counts counts;
+	struct ap_work *work; /* NULL: nobody wants to know */
 };
 
 /* ---- Segments ---- */
@@ -292,6 +294,7 @@ static int files_compile(struct ap_unwind *unwind, const struct ap_mapping_table
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct ap_object *object = table->mappings[ranges[i].id]->object;
 
+		ap_work_step(unwind->work, i, count, object ? object->path : NULL);
 		if (!object || file_find(unwind, object))
 			continue;
 		if (ap_array_grow((void **)&unwind->files, unwind->file_count, &unwind->file_room,
@@ -429,6 +432,11 @@ int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps)
 	}
 	*ret = unwind;
 	return 0;
+}
+
+void ap_unwind_set_work(struct ap_unwind *unwind, struct ap_work *work)
+{
+	unwind->work = work;
 }
 
 const struct ap_unwind_counts *ap_unwind_counts(const struct ap_unwind *unwind)

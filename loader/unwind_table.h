@@ -19,6 +19,8 @@ struct ap_unwind_maps {
 	int blocks, pages, mappings, rules;
 };
 
+struct ap_work;
+
 struct ap_unwind_counts {
 	uint32_t files, without; /* with a table, and without one */
 	uint32_t cached;	 /* of those with one, read from the cache */
@@ -49,6 +51,9 @@ bool ap_unwind_list_fits(
 	const struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table);
 void ap_unwind_list_share(struct ap_unwind *unwind, uint32_t list);
 void ap_unwind_list_leave(struct ap_unwind *unwind, uint32_t list);
+
+/* Who is told of the files that are compiled; NULL: nobody. */
+void ap_unwind_set_work(struct ap_unwind *unwind, struct ap_work *work);
 
 const struct ap_unwind_counts *ap_unwind_counts(const struct ap_unwind *unwind);
 

@@ -13,6 +13,8 @@ started+=("$recorder")
 wait_until has "$tmp/terminal.out" "samples 0"
 echo >"$tmp/prober.in"
 wait "$recorder" || fail "attach ended with $?"
+grep -qF $'\r'"reading unwind tables 1 of" "$tmp/terminal.out" || fail "no word of the tables"
+grep -qF $'\r\033[K'"attached to" "$tmp/terminal.out" || fail "the word of the tables stays"
 tr '\r' '\n' <"$tmp/terminal.out" >"$tmp/lines.out"
 [ "$(grep -c '^00:0[01]  samples ' "$tmp/lines.out")" -ge 3 ] || fail "not drawn again"
 has "$tmp/lines.out" "samples 200  live [0-9.]+ KiB \+/-[0-9]+%  rate [0-9.]+ [KM]iB/s  stacks 2  lost 0  whole 100.0%" || fail "numbers"
@@ -29,6 +31,7 @@ attach file -o "$tmp/a.folded" "$pid"
 wait_until has "$tmp/prober.out" "^done 2"
 detach || fail "attach ended with $?"
 ! grep -q $'[\r\033]' "$tmp/file.err" || fail "control characters in a file"
+! has "$tmp/file.err" "^reading|^resolving" || fail "short work is not worth a line in a file"
 
 "$allocprof" attach "$pid" --quiet --duration 1s -o "$tmp/a.folded" 2>"$tmp/quiet.err" &
 loader=$!

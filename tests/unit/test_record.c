@@ -71,7 +71,7 @@ static struct ap_profile *record(struct fixture *fixture, struct ap_record_fault
 	assert_non_null(symbolizer);
 	assert_non_null(profile);
 	assert_int_equal(
-		ap_record(profile, &fixture->snapshot, &table, symbolizer, PID, faults), 0);
+		ap_record(profile, &fixture->snapshot, &table, symbolizer, PID, faults, NULL), 0);
 	ap_symbolizer_free(symbolizer);
 	return profile;
 }
