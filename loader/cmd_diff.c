@@ -8,10 +8,13 @@
 #include "profile.h"
 #include "units.h"
 
-const char *const cmd_diff_help[] = {
+static const char usage[] =
 	"usage: allocprof diff [OPTIONS] BASE NEW\n"
 	"Prints what has changed from one profile to another, or writes it. What was\n"
-	"allocated is compared by the second; what is live is taken as it is.\n",
+	"allocated is compared by the second; what is live is taken as it is.\n";
+
+const char *const cmd_diff_help[] = {
+	usage,
 	view_options_help,
 	filter_options_help,
 	"      --fail-above SIZE    exit with status 8 when it grew by more: 5M, 1G\n",

@@ -27,8 +27,9 @@ struct writer {
 	const struct ap_format_options *options;
 	const struct ap_profile *profile[SIDES]; /* [1] NULL: nothing to compare with */
 	const struct ap_call_tree *tree;
-	struct numbers *nodes;	     /* what ends in each node of the tree */
-	struct numbers *self, *with; /* of each function: innermost in the stack, or anywhere */
+	/* What ends in each node of the tree; of each function, what it is innermost in the stack
+	 * of, and what it is anywhere in the stack of. */
+	struct numbers *nodes, *self, *with;
 	struct numbers total;
 };
 
@@ -81,13 +82,8 @@ static int numbers_collect(struct writer *writer)
 	const struct ap_call_tree *tree = writer->tree;
 	uint32_t *seen = calloc((size_t)tree->function_count + 1, sizeof(*seen));
 
-	writer->nodes = calloc(tree->node_count, sizeof(*writer->nodes));
-	writer->self = calloc((size_t)tree->function_count + 1, sizeof(*writer->self));
-	writer->with = calloc((size_t)tree->function_count + 1, sizeof(*writer->with));
-	if (!seen || !writer->nodes || !writer->self || !writer->with) {
-		free(seen);
+	if (!seen)
 		return -ENOMEM;
-	}
 	nodes_read(writer);
 	for (uint32_t node = 0; node < tree->node_count; node++) {
 		const struct numbers *numbers = &writer->nodes[node];
@@ -266,29 +262,44 @@ static int all_put(struct writer *writer)
 	return fflush(json->out) || ferror(json->out) ? ap_errno() : 0;
 }
 
+static int tree_put(struct writer *writer)
+{
+	size_t nodes = writer->tree->node_count, functions = writer->tree->function_count;
+	struct numbers *numbers = calloc(nodes + 2 * functions, sizeof(*numbers));
+	int err;
+
+	if (!numbers)
+		return -ENOMEM;
+	writer->nodes = numbers;
+	writer->self = numbers + nodes;
+	writer->with = writer->self + functions;
+	err = numbers_collect(writer);
+	if (!err)
+		err = all_put(writer);
+	free(numbers);
+	return err;
+}
+
 int ap_format_json_write(
 	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
 {
 	struct ap_call_tree *tree = ap_call_tree_new();
-	struct writer writer = {.json.out = out,
+	struct writer writer = {
+		.json.out = out,
 		.options = options,
 		.profile = {profile, options->base},
-		.tree = tree};
-	int err = tree ? 0 : -ENOMEM;
+		.tree = tree,
+	};
+	int err;
 
-	if (!err) {
-		tree->without_allocator = !options->show_allocator;
-		err = ap_call_tree_add(tree, profile, 0);
-	}
+	if (!tree)
+		return -ENOMEM;
+	tree->without_allocator = !options->show_allocator;
+	err = ap_call_tree_add(tree, profile, 0);
 	if (!err && options->base)
 		err = ap_call_tree_add(tree, options->base, 1);
 	if (!err)
-		err = numbers_collect(&writer);
-	if (!err)
-		err = all_put(&writer);
-	free(writer.nodes);
-	free(writer.self);
-	free(writer.with);
+		err = tree_put(&writer);
 	ap_call_tree_free(tree);
 	return err;
 }

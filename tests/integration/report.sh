@@ -90,34 +90,37 @@ has "$tmp/status.err" 'grew by 49 B/s, more than 48 B/s' || fail "the limit by t
 status 0 "$allocprof" diff --show allocated --fail-above 50 "$tmp/base.pb.gz" "$tmp/new.pb.gz"
 
 # For scripts.
-json() { # FILE EXPRESSION-OF-j
-  python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); assert eval(sys.argv[2]), j' "$1" "$2" ||
-    fail "not so in JSON: $2"
+json() { # FILE EXPRESSION-OF-j...
+  python3 -c '
+import json, sys
+j = json.load(open(sys.argv[1]))
+for expression in sys.argv[2:]:
+    assert eval(f"({expression})"), (expression, j)' "$@" || fail "not so in JSON"
 }
 status 0 "$allocprof" report --json "$tmp/base.pb.gz"
-json "$tmp/status.out" 'j["schema"] == 1 and j["units"] == {"inuse_space": "bytes", "alloc_space": "bytes"}'
-json "$tmp/status.out" 'j["total"]["inuse_space"] == {"value": 3012} and j["profile"]["duration_s"] == 10'
-json "$tmp/status.out" '{f["name"]: (f["self"]["inuse_space"]["value"], f["total"]["inuse_space"]["value"])
-  for f in j["functions"]} == {"main": (0, 3012), "left": (1009, 1009), "right": (2003, 2003)}'
-json "$tmp/status.out" '[[(j["functions"][f["function"]]["name"], f["line"]) for f in s["frames"]] for s in
-  j["stacks"]] == [[("left", 20), ("main", 10)], [("right", 30), ("main", 10)]]'
+json "$tmp/status.out" \
+  'j["schema"] == 1 and j["units"] == {"inuse_space": "bytes", "alloc_space": "bytes"}' \
+  'j["total"]["inuse_space"] == {"value": 3012} and j["profile"]["duration_s"] == 10' \
+  '{f["name"]: (f["self"]["inuse_space"]["value"], f["total"]["inuse_space"]["value"])
+    for f in j["functions"]} == {"main": (0, 3012), "left": (1009, 1009), "right": (2003, 2003)}' \
+  '[[(j["functions"][f["function"]]["name"], f["line"]) for f in s["frames"]] for s in
+    j["stacks"]] == [[("left", 20), ("main", 10)], [("right", 30), ("main", 10)]]'
 status 0 "$allocprof" diff --json "$tmp/base.pb.gz" "$tmp/new.pb.gz"
 equal "notes beside JSON" "$(cat "$tmp/status.err")" ""
-json "$tmp/status.out" 'j["total"]["alloc_space"] == {"value": 7006, "base": 6024, "change": 982}'
-json "$tmp/status.out" 'j["total"]["inuse_space"]["change"] == 3994 and j["base_scale"] == 2'
+json "$tmp/status.out" 'j["total"]["alloc_space"] == {"value": 7006, "base": 6024, "change": 982}' \
+  'j["total"]["inuse_space"]["change"] == 3994 and j["base_scale"] == 2'
 status 0 "$allocprof" report -f json -o "$tmp/own.json" -o "$tmp/other.pb.gz" "$tmp/base.pb.gz"
-json "$tmp/own.json" 'j["schema"] == 1'
+has "$tmp/own.json" '^\{"schema":1,' || fail "--format json"
 status 0 "$allocprof" report -o "$tmp/speedscope.json" "$tmp/base.pb.gz"
 json "$tmp/speedscope.json" '[sum(p["weights"]) for p in j["profiles"]] == [3012, 3012]'
 status 0 "$allocprof" diff -f speedscope -o - "$tmp/new.pb.gz" "$tmp/base.pb.gz"
-json "$tmp/status.out" '[(p["name"], p["weights"]) for p in j["profiles"][2:]] == [("live bytes, grown", []),
-  ("live bytes, shrunk", [3994])]'
-for bad in "--json $tmp/none.pb.gz" "$tmp/base.pb.gz --frobnicate --json"; do
-  got=0
+json "$tmp/status.out" '[(p["name"], p["weights"]) for p in j["profiles"][2:]] ==
+  [("live bytes, grown", []), ("live bytes, shrunk", [3994])]'
+for bad in "1 --json $tmp/none.pb.gz" "2 $tmp/base.pb.gz --frobnicate --json"; do
   # shellcheck disable=SC2086
-  "$allocprof" report $bad 2>"$tmp/bad.err" >"$tmp/bad.out" || got=$?
-  json "$tmp/bad.err" "j['error']['status'] == $got and j['error']['what']"
+  "$allocprof" report ${bad#? } 2>"$tmp/bad.err" >"$tmp/bad.out" || true
+  has "$tmp/bad.err" "^\{\"schema\":1,\"error\":\{\"status\":${bad%% *},\"what\":\"" || fail "error: $bad"
   equal "output of a failure" "$(cat "$tmp/bad.out")" ""
 done
-"$allocprof" version --json >"$tmp/version.json"
-json "$tmp/version.json" '"diff" in j["commands"] and "speedscope" in j["formats"] and j["schema"] == 1'
+status 0 "$allocprof" version --json
+has "$tmp/status.out" '^\{"schema":1,.*"diff".*"speedscope"' || fail "features"
