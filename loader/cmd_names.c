@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "debuginfod.h"
+#include "printable.h"
 #include "symbolize.h"
 #include "units.h"
 
@@ -26,16 +27,19 @@ static uint64_t now_ns(void)
 static void fetch_show(void *context, const char *name, long done, long total)
 {
 	struct recording *recording = context;
-	char text[256], got[AP_SIZE_TEXT], all[AP_SIZE_TEXT] = "?";
+	char text[256], got[AP_SIZE_TEXT], all[AP_SIZE_TEXT], shown[128];
 	const char *slash = strrchr(name, '/');
 	uint64_t now = now_ns();
 
 	if (!ap_progress_due(&recording->progress, now))
 		return;
+	ap_printable(shown, sizeof(shown), slash ? slash + 1 : name);
 	if (total > 0)
-		ap_size_format(all, (double)total);
-	snprintf(text, sizeof(text), "debuginfod: %s of %s of the debug file for %s",
-		ap_size_format(got, (double)done), all, slash ? slash + 1 : name);
+		snprintf(text, sizeof(text), "debuginfod: %s of %s for %s",
+			ap_size_format(got, (double)done), ap_size_format(all, (double)total),
+			shown);
+	else
+		snprintf(text, sizeof(text), "debuginfod: asking for %s", shown);
 	ap_progress_line(&recording->progress, now, text);
 }
 

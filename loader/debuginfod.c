@@ -11,7 +11,6 @@
 
 struct ap_debuginfod {
 	struct ap_debuginfod_options options;
-	void *library;
 	debuginfod_client *client;
 	uint64_t used_ns;  /* of options.limit_ns, before the present file */
 	uint64_t begin_ns; /* of the present file */
@@ -64,12 +63,14 @@ static bool library_load(struct ap_debuginfod *debuginfod)
 		{&debuginfod->set_progress, "debuginfod_set_progressfn"},
 		{&debuginfod->end, "debuginfod_end"},
 	};
+	void *library;
 
-	debuginfod->library = dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL);
-	if (!debuginfod->library)
+	/* For good: the libraries that it brings keep what they have set up. */
+	library = dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!library)
 		return false;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		void *found = dlsym(debuginfod->library, wanted[i].name);
+		void *found = dlsym(library, wanted[i].name);
 
 		if (!found)
 			return false;
@@ -136,7 +137,5 @@ void ap_debuginfod_free(struct ap_debuginfod *debuginfod)
 		return;
 	if (debuginfod->client)
 		debuginfod->end(debuginfod->client);
-	if (debuginfod->library)
-		dlclose(debuginfod->library);
 	free(debuginfod);
 }

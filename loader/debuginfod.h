@@ -15,7 +15,7 @@ struct ap_debuginfod;
 
 struct ap_debuginfod_options {
 	uint64_t limit_ns; /* for everything that is asked for, together */
-	/* Called now and then while it is waited for; total 0: unknown. NULL: not. */
+	/* Called now and then while it is waited for; total 0: nothing has come yet. NULL: not. */
 	void (*progress)(void *context, const char *name, long done, long total);
 	void *context;
 };

@@ -106,11 +106,15 @@ static void dump_write(const char *folder, uint64_t address)
 	fclose(dump);
 }
 
-static unsigned char *code_make(void)
+/* In memory of its own, or in a file of memory, as runtimes that map it twice do. */
+static unsigned char *code_make(int fd)
 {
-	unsigned char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *page;
 
+	if (fd >= 0 && ftruncate(fd, PAGE))
+		err(1, "ftruncate");
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+		fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		err(1, "mmap");
 	memcpy(page, code, sizeof(code));
@@ -125,7 +129,8 @@ __attribute__((noinline)) void allocate(void)
 
 int main(int argc, char **argv)
 {
-	unsigned char *mapped = code_make(), *dumped = code_make();
+	unsigned char *mapped = code_make(memfd_create("code", MFD_CLOEXEC));
+	unsigned char *dumped = code_make(-1);
 
 	map_write((uintptr_t)mapped);
 	dump_write(argc > 1 ? argv[1] : ".", (uintptr_t)dumped);
