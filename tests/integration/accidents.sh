@@ -105,19 +105,19 @@ for ((round = 1; round <= rounds; round++)); do
   sleep "$((moment / 1000000)).$(printf %06d $((moment % 1000000)))"
   at=$(phase)
   # Half of the loaders are told to end before: the kernel takes the probes out then.
-  if [ $victim = loader ] && [ "$at" = recording ] && ((RANDOM % 2)); then
+  if [ "$victim" = loader ] && [ "$at" = recording ] && ((RANDOM % 2)); then
     kill -INT "$loader"
     sleep "0.0$(printf %02d $((RANDOM % 30)))"
     at=detaching
   fi
-  [ $victim = loader ] || kill -9 "$pid"
-  [ $victim = target ] || kill -9 "$loader" 2>/dev/null || true
+  [ "$victim" = loader ] || kill -9 "$pid"
+  [ "$victim" = target ] || kill -9 "$loader" 2>/dev/null || true
   status=0
   wait "$loader" || status=$?
   counts[$victim, $at]=$((${counts[$victim, $at]:-0} + 1))
   case $victim,$status in
     loader,137 | both,137) ;;
-    loader,130) [ $at = detaching ] || fail "round $round: ended as if interrupted" ;;
+    loader,130) [ "$at" = detaching ] || fail "round $round: ended as if interrupted" ;;
     *,0) [ "$(find "$tmp/out" -type f | wc -l)" = 3 ] || fail "round $round: outputs are missing" ;;
     # Gone before the attach, or before its first sample.
     target,4 | target,6) has "$tmp/loader.err" '^allocprof: ' || fail "round $round: not a word" ;;
@@ -125,7 +125,7 @@ for ((round = 1; round <= rounds; round++)); do
   esac
   outputs_whole
   [ -z "$(find "$tmp/cache" -type f -name '*.*')" ] || fail "round $round: a cached table half made"
-  if [ $victim = loader ]; then
+  if [ "$victim" = loader ]; then
     deadline=$((SECONDS + 30))
     until library_semaphores_are "$pid" "0 0"; do
       [ $SECONDS -lt $deadline ] ||

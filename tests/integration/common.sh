@@ -102,18 +102,18 @@ detach() {
   wait "$loader"
 }
 
-# The two semaphores of a running prober, as "ALLOC FREE".
-semaphores() { # PID
+# The two semaphores of a running prober, or another program that says where they are, as "ALLOC FREE".
+semaphores() { # PID [PROGRAM]
   local addresses at
-  read -r -a addresses < <(sed -n 's/^semaphores //p' "$tmp/prober.out")
+  read -r -a addresses < <(sed -n 's/^semaphores //p' "$tmp/${2:-prober}.out")
   for at in "${addresses[@]}"; do
     dd if="/proc/$1/mem" bs=1 skip="$at" count=2 2>/dev/null | od -An -tu2 | tr -d ' \n'
     echo -n ' '
   done
 }
 
-semaphores_are() { # PID "ALLOC FREE"
-  [ "$(semaphores "$1")" = "$2 " ]
+semaphores_are() { # PID "ALLOC FREE" [PROGRAM]
+  [ "$(semaphores "$1" "${3:-prober}")" = "$2 " ]
 }
 
 # The same of a process that runs our allocator.
