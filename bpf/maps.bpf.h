@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The maps, and what the loader decides before it loads them. The sizes of `stacks`, `sites`,
- * `live`, `threads` and `scratch` are set by the loader. Hash maps are preallocated: nothing is allocated
- * while a thread stands in the probe.
+ * `live`, `threads` and `scratch` are set by the loader. Hash maps are preallocated: nothing is
+ * allocated while a thread stands in the probe.
  */
 #ifndef ALLOCPROF_MAPS_BPF_H
 #define ALLOCPROF_MAPS_BPF_H

@@ -210,9 +210,12 @@ static int part_add(
 {
 	uint64_t hash = ap_labels_hash(0, &sample->labels);
 	struct ap_call_part part = {.node = node, .side = side, .samples = sample->samples};
+	bool is_nothing = true;
 	int64_t label;
 
-	if (ap_labels_equal(&sample->labels, &AP_LABELS_NONE) && !sample->samples)
+	for (int v = 0; v < AP_VALUES; v++)
+		is_nothing &= !sample->value[v];
+	if (is_nothing || (ap_labels_equal(&sample->labels, &AP_LABELS_NONE) && !sample->samples))
 		return 0;
 	label = ap_table_find(
 		&tree->label_table, hash, labels_equal, tree->labels, &sample->labels);

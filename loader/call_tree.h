@@ -60,12 +60,13 @@ struct ap_call_tree {
 	struct ap_call_node *nodes;
 	uint32_t function_count, frame_count, node_count;
 	uint32_t function_room, frame_room, node_room;
-	/* One for each sample with labels or a known number, in no order; the threads are the profile's of that side. */
+	/* One for each sample with labels or a known number, in no order; the threads are the
+	 * profile's of that side. */
 	struct ap_call_part *parts;
 	struct ap_labels *labels; /* different ones */
 	uint32_t part_count, label_count;
 	uint32_t part_room, label_room;
-	uint32_t *ends[2]; /* the node in which each sample of that side's profile ends */
+	uint32_t *ends[2];	/* the node in which each sample of that side's profile ends */
 	bool functions_only;	/* set before the first add: a function's lines are one frame */
 	bool without_allocator; /* the same: leave out the frames of AP_FRAME_ALLOCATOR */
 	const char *program;	/* the program's own library; NULL: unknown */

@@ -17,8 +17,8 @@ const char filter_options_help[] =
 	"      --lifetimes          say for each row how long its blocks lived\n"
 	"      --sizes              and how large they are\n";
 
-static int regex_take(struct output_options *options, const char *text, bool excludes,
-	struct ap_error *error)
+static int regex_take(
+	struct output_options *options, const char *text, bool excludes, struct ap_error *error)
 {
 	char reason[128] = "out of memory";
 	int err = ap_filter_add_regex(&options->filter, text, excludes, reason, sizeof(reason));
@@ -42,8 +42,8 @@ static int leak_take(struct output_options *options, const char *text, struct ap
 	if (*end == '%')
 		end++;
 	if (*end || percent % step || percent < step || percent >= 100)
-		return option_value_error(
-			error, "--leak", text, "give a share in steps of ten: --leak=10%, --leak=50%");
+		return option_value_error(error, "--leak", text,
+			"give a share in steps of ten: --leak=10%, --leak=50%");
 	options->filter.leak = (unsigned int)percent / step;
 	return 0;
 }

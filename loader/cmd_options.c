@@ -93,8 +93,7 @@ static int count_take(
 	return 0;
 }
 
-static int size_take(
-	const char *option, const char *text, uint64_t *ret, struct ap_error *error)
+static int size_take(const char *option, const char *text, uint64_t *ret, struct ap_error *error)
 {
 	if (ap_size_parse(text, ret))
 		return option_value_error(error, option, text, "give a size: 100, 4K, 1M");

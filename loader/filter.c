@@ -48,8 +48,9 @@ enum verdict { UNSEEN, STAYS, GOES };
 struct sieve {
 	const struct ap_filter *filter;
 	const struct ap_profile *profile;
-	unsigned char *function; /* what it matches: bit 0 an including one, bit 1 an excluding one */
-	enum verdict *stack;	 /* by the first sample with it */
+	unsigned char
+		*function;   /* what it matches: bit 0 an including one, bit 1 an excluding one */
+	enum verdict *stack; /* by the first sample with it */
 	bool includes;
 };
 
@@ -72,15 +73,13 @@ static int stack_judge(
 	struct sieve *sieve, const struct ap_sample *sample, struct ap_shown_frames *frames)
 {
 	unsigned char seen = 0;
-	int err = ap_profile_frames(
-		sieve->profile, sample, sieve->filter->show_allocator, frames);
+	int err = ap_profile_frames(sieve->profile, sample, sieve->filter->show_allocator, frames);
 
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < frames->count; i++)
 		seen |= sieve->function[frames->frame[i].function];
-	sieve->stack[sample->first] =
-		seen & 2 || (sieve->includes && !(seen & 1)) ? GOES : STAYS;
+	sieve->stack[sample->first] = seen & 2 || (sieve->includes && !(seen & 1)) ? GOES : STAYS;
 	return 0;
 }
 
@@ -118,8 +117,7 @@ static void samples_sift(struct sieve *sieve, struct ap_profile *profile)
 		bool goes = sieve->stack[sample->first] == GOES ||
 			    !thread_stays(filter, profile, sample);
 		/* Of unknown age is what was lost; it may be old. */
-		bool is_young = sample->labels.age >= 0 &&
-				sample->labels.age < (int)filter->leak;
+		bool is_young = sample->labels.age >= 0 && sample->labels.age < (int)filter->leak;
 
 		for (int v = 0; v < AP_VALUES; v++) {
 			bool is_live = v == AP_INUSE_OBJECTS || v == AP_INUSE_SPACE;
@@ -164,8 +162,8 @@ static int filter_note(const struct ap_filter *filter, struct ap_profile *profil
 	return err;
 }
 
-static int data_check(const struct ap_filter *filter, const struct ap_profile *profile,
-	struct ap_error *error)
+static int data_check(
+	const struct ap_filter *filter, const struct ap_profile *profile, struct ap_error *error)
 {
 	bool has_ages = !profile->total[AP_INUSE_OBJECTS];
 
@@ -174,7 +172,8 @@ static int data_check(const struct ap_filter *filter, const struct ap_profile *p
 	if (filter->leak && !has_ages) {
 		ap_error_what(error, AP_EXIT_FAILURE,
 			"the profile does not say how old its live blocks are");
-		ap_error_hint(error, "only profiles that allocprof has recorded do; leave out --leak");
+		ap_error_hint(
+			error, "only profiles that allocprof has recorded do; leave out --leak");
 		return -ENODATA;
 	}
 	if (filter->thread && !profile->thread_count) {

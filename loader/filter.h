@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leaving out what is not looked for. The totals of the profile follow, and its header says what was
- * left out and why: info.filter, info.left_out.
+ * Leaving out what is not looked for. The totals of the profile follow, and its header says what
+ * was left out and why: info.filter, info.left_out.
  */
 #ifndef ALLOCPROF_FILTER_H
 #define ALLOCPROF_FILTER_H
@@ -22,7 +22,8 @@ struct ap_filter {
 	struct ap_filter_regex *regex;
 	size_t regex_count;
 	const char *thread; /* its number, or a pattern of its name as in fnmatch(3); NULL: any */
-	unsigned int leak;  /* live blocks younger than so many tenths of the recording go; 0: none */
+	unsigned int
+		leak; /* live blocks younger than so many tenths of the recording go; 0: none */
 	bool show_allocator; /* the allocator's frames are looked at as well */
 };
 
@@ -40,8 +41,8 @@ bool ap_filter_is_empty(const struct ap_filter *filter);
  * 0 or -ENOMEM; -ENODATA, with the error filled in, of a profile that does not know its threads or
  * ages.
  */
-int ap_filter_apply(const struct ap_filter *filter, struct ap_profile *profile,
-	struct ap_error *error);
+int ap_filter_apply(
+	const struct ap_filter *filter, struct ap_profile *profile, struct ap_error *error);
 
 void ap_filter_clear(struct ap_filter *filter);
 

@@ -132,8 +132,8 @@ static const char *value_text(char out[VALUE_TEXT], const struct ap_profile *pro
 }
 
 /* "+/-12%", or "" where nothing is known, or all: at most ERROR_COLUMNS. */
-static const char *error_text(
-	char out[ERROR_TEXT], const struct ap_estimate *estimate, const struct ap_format_options *options)
+static const char *error_text(char out[ERROR_TEXT], const struct ap_estimate *estimate,
+	const struct ap_format_options *options)
 {
 	double percent = 100 * ap_estimate_share(estimate);
 
@@ -193,8 +193,8 @@ static void total_write(FILE *out, const struct ap_profile *profile,
 	error_text(error, total, options);
 	value_text(value, profile, options, profile->total[options->value]);
 	if (ap_profile_has(profile, options->value)) {
-		fprintf(out, "%s %s%s%s", is_live ? "live" : "allocated", value,
-			*error ? " " : "", error);
+		fprintf(out, "%s %s%s%s", is_live ? "live" : "allocated", value, *error ? " " : "",
+			error);
 		if (is_live && !options->difference && ap_profile_has(profile, allocated))
 			fprintf(out, " of %s%s allocated",
 				value_text(value, profile, options, profile->total[allocated]),
@@ -299,8 +299,8 @@ int ap_format_text_write(
 			sites.count--;
 		total_write(out, profile, options, &total);
 		left_out_write(out, profile, options);
-		sites_write(out, profile, options, &sites,
-			total.variance > 0 && !options->difference);
+		sites_write(
+			out, profile, options, &sites, total.variance > 0 && !options->difference);
 		if (fflush(out) || ferror(out))
 			err = ap_errno();
 	}

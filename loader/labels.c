@@ -61,8 +61,8 @@ int ap_age_class(uint64_t age_ns, uint64_t duration_ns)
 
 const char *ap_lifetime_text(int lifetime)
 {
-	static const char *const texts[AP_LIFETIMES] = {"<1ms", "1-10ms", "10-100ms", "0.1-1s",
-		"1-10s", "10-100s", "100-1000s", ">1000s"};
+	static const char *const texts[AP_LIFETIMES] = {
+		"<1ms", "1-10ms", "10-100ms", "0.1-1s", "1-10s", "10-100s", "100-1000s", ">1000s"};
 
 	return texts[lifetime];
 }

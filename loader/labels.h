@@ -15,9 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AP_SIZE_CLASSES 64 /* class c: from 2^c to below 2^(c+1) bytes requested; 0 is in class 0 */
-#define AP_LIFETIMES	8  /* 0: below 1 ms; then decades; the last: from 1000 s on */
-#define AP_AGES		10 /* of live blocks at the end, by tenths of the recording's length */
+#define AP_SIZE_CLASSES 64 /* class c: from 2^c to below 2^(c+1) bytes requested; 0 is in class 0 \
+			    */
+#define AP_LIFETIMES 8	   /* 0: below 1 ms; then decades; the last: from 1000 s on */
+#define AP_AGES	     10	   /* of live blocks at the end, by tenths of the recording's length */
 
 struct ap_labels {
 	int32_t thread;	 /* index into the profile's threads; -1 in each: not known */
@@ -26,10 +27,7 @@ struct ap_labels {
 	int8_t age;	 /* class of the age: of live blocks alone */
 };
 
-#define AP_LABELS_NONE                                           \
-	((struct ap_labels){                                     \
-		.thread = -1, .size = -1, .lifetime = -1, .age = -1 \
-	})
+#define AP_LABELS_NONE ((struct ap_labels){.thread = -1, .size = -1, .lifetime = -1, .age = -1})
 
 bool ap_labels_equal(const struct ap_labels *a, const struct ap_labels *b);
 uint64_t ap_labels_hash(uint64_t seed, const struct ap_labels *labels);

@@ -217,8 +217,9 @@ static int parts_put(FILE *out, const struct ap_call_tree *tree)
 			const int64_t *value = parts[i].value;
 
 			fprintf(out, "%s%u,%u,%llu,%lld,%lld,%lld,%lld", comma, position - last,
-				parts[i].label, (unsigned long long)parts[i].samples, (long long)value[0], (long long)value[1],
-				(long long)value[2], (long long)value[3]);
+				parts[i].label, (unsigned long long)parts[i].samples,
+				(long long)value[0], (long long)value[1], (long long)value[2],
+				(long long)value[3]);
 			last = position;
 			comma = ",";
 		}

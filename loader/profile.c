@@ -367,8 +367,8 @@ static int sample_create(struct ap_profile *profile, struct ap_sample *key, uint
 {
 	struct ap_profile_index *index = profile->index;
 	uint32_t new = profile->sample_count;
-	int64_t first = ap_table_find(
-		&index->stacks, stack_hash, stack_equal, profile->samples, key);
+	int64_t first =
+		ap_table_find(&index->stacks, stack_hash, stack_equal, profile->samples, key);
 
 	if (ap_array_grow((void **)&profile->samples, new, &index->sample_room, sizeof(*key)))
 		return -ENOMEM;

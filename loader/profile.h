@@ -119,7 +119,7 @@ struct ap_profile {
 	struct ap_sample *samples;
 	struct ap_profile_thread *threads;
 	uint32_t mapping_count, function_count, location_count, sample_count, thread_count;
-	uint32_t stack_count; /* different stacks among the samples */
+	uint32_t stack_count;	  /* different stacks among the samples */
 	uint32_t main_mapping;	  /* index of the program itself, for writers that put it first */
 	int64_t total[AP_VALUES]; /* sums over the samples; saturating */
 	struct ap_profile_index *index; /* private */

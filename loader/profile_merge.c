@@ -157,8 +157,7 @@ int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other,
 		renamed.location[i] = (uint32_t)err;
 	}
 	for (uint32_t i = 0; i < other->thread_count && err >= 0; i++) {
-		err = ap_profile_add_thread(
-			profile, other->threads[i].name, other->threads[i].tid);
+		err = ap_profile_add_thread(profile, other->threads[i].name, other->threads[i].tid);
 		renamed.thread[i] = (uint32_t)err;
 	}
 	for (uint32_t i = 0; i < other->sample_count && err >= 0; i++)

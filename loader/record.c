@@ -42,8 +42,7 @@ static int parts_add(struct recording *recording, const uint32_t *location, uint
 {
 	struct ap_site_part part[AP_SITE_PARTS];
 	bool is_negative;
-	unsigned int count =
-		ap_site_split(site, &recording->ages[index], part, &is_negative);
+	unsigned int count = ap_site_split(site, &recording->ages[index], part, &is_negative);
 
 	recording->faults->negative += is_negative;
 	for (unsigned int i = 0; i < count; i++) {
@@ -51,9 +50,8 @@ static int parts_add(struct recording *recording, const uint32_t *location, uint
 
 		labels.lifetime = (int8_t)part[i].lifetime;
 		labels.age = (int8_t)part[i].age;
-		added = ap_profile_add_labeled(
-			recording->profile, location, depth, &labels, part[i].value,
-			part[i].samples);
+		added = ap_profile_add_labeled(recording->profile, location, depth, &labels,
+			part[i].value, part[i].samples);
 		if (added < 0)
 			return added;
 	}
@@ -159,8 +157,8 @@ static int site_add(struct recording *recording, size_t site)
 
 	if (stack && !key->zero && key->process == recording->process &&
 		key->size_class < AP_SIZE_CLASSES)
-		depth = ap_record_stack(recording->profile, recording->symbolizer,
-			recording->table, stack, locations);
+		depth = ap_record_stack(recording->profile, recording->symbolizer, recording->table,
+			stack, locations);
 	if (depth == -EINVAL) {
 		recording->faults->sites++;
 		return reserved_add(recording, "damaged key", counters, site);
@@ -187,8 +185,8 @@ static int live_full_add(struct recording *recording, const struct ap_counters *
 		return named;
 	ap_site_split(&site, NULL, part, &is_negative);
 	part->value[AP_ALLOC_OBJECTS] = part->value[AP_ALLOC_SPACE] = 0;
-	named = ap_profile_add_labeled(recording->profile, &location, 1, &AP_LABELS_NONE,
-		part->value, part->samples);
+	named = ap_profile_add_labeled(
+		recording->profile, &location, 1, &AP_LABELS_NONE, part->value, part->samples);
 	return named < 0 ? named : 0;
 }
 

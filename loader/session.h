@@ -21,11 +21,11 @@
 struct ap_process_watch;
 
 struct ap_session_options {
-	uint32_t max_stacks;  /* 2 KiB of kernel memory each, with its sites */
-	uint32_t max_live;    /* sampled blocks that are followed until their free: 112 bytes each */
-	uint32_t max_threads; /* whose names are kept, with by_thread: 80 bytes each */
-	uint32_t max_depth;   /* frames that are kept of a stack, at most AP_FRAMES */
-	bool by_thread;	      /* a stack's threads are sites of their own */
+	uint32_t max_stacks; /* 2 KiB of kernel memory each, with its sites */
+	uint32_t max_live;   /* sampled blocks that are followed until their free: 112 bytes each */
+	uint32_t max_threads;	     /* whose names are kept, with by_thread: 80 bytes each */
+	uint32_t max_depth;	     /* frames that are kept of a stack, at most AP_FRAMES */
+	bool by_thread;		     /* a stack's threads are sites of their own */
 	uint64_t min_size, max_size; /* of the requests that are recorded */
 	uint32_t max_inside; /* threads inside the probe at one moment */
 	uint64_t hash_mask;  /* of stack hashes; fewer bits force collisions */
@@ -35,11 +35,11 @@ struct ap_session_options {
 	void (*log)(const char *text);
 };
 
-#define AP_SESSION_DEFAULTS                                                                   \
-	{                                                                                     \
-		.max_stacks = 16384, .max_live = 65536, .max_threads = 4096,                  \
-		.max_depth = AP_FRAMES, .max_size = UINT64_MAX, .max_inside = 512,            \
-		.hash_mask = ~0ULL                                                            \
+#define AP_SESSION_DEFAULTS                                                        \
+	{                                                                          \
+		.max_stacks = 16384, .max_live = 65536, .max_threads = 4096,       \
+		.max_depth = AP_FRAMES, .max_size = UINT64_MAX, .max_inside = 512, \
+		.hash_mask = ~0ULL                                                 \
 	}
 
 struct ap_session;

@@ -86,8 +86,7 @@ static int64_t smaller(uint64_t want, int64_t left)
 }
 
 /* Takes what a class has, as far as there is some left. Whether that is anything. */
-static bool share_take(
-	struct share *share, const struct ap_lifetime *want, struct share *taken)
+static bool share_take(struct share *share, const struct ap_lifetime *want, struct share *taken)
 {
 	share->fixed += want->objects;
 	taken->objects = objects_round(share->fixed) - share->given;
@@ -137,8 +136,8 @@ unsigned int ap_site_split(const struct ap_site *site, const struct ap_site_ages
 	struct share freed = {objects_round(site->freed.objects), (int64_t)site->freed.weight,
 		(int64_t)site->freed.samples, 0, 0};
 	struct share live = {all.objects - freed.objects,
-		(int64_t)(site->allocated.weight - site->freed.weight),
-		all.samples - freed.samples, 0, 0};
+		(int64_t)(site->allocated.weight - site->freed.weight), all.samples - freed.samples,
+		0, 0};
 	unsigned int count = 0, first;
 	struct share taken;
 

@@ -70,8 +70,8 @@ static void sizes_write(FILE *out, const struct ap_text_blocks *blocks)
 		fputc('\n', out);
 }
 
-void ap_text_blocks_write(FILE *out, const struct ap_text_blocks *blocks,
-	const struct ap_format_options *options)
+void ap_text_blocks_write(
+	FILE *out, const struct ap_text_blocks *blocks, const struct ap_format_options *options)
 {
 	if (options->lifetimes)
 		lifetimes_write(out, blocks);

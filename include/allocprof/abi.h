@@ -129,7 +129,8 @@ struct ap_totals {
 	__u64 stacks;	     /* different stacks */
 	__u64 entered, left; /* by the programs; equal when none is running */
 	__u64 ends[8];	     /* samples by enum ap_end */
-	/* Left out for their size before anything else was counted. Their frees are unknown ones. */
+	/* Left out for their size before anything else was counted. Their frees are unknown ones.
+	 */
 	struct ap_counters filtered;
 };
 

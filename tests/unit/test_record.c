@@ -54,7 +54,8 @@ static void site_add(struct fixture *fixture, uint64_t id, struct ap_counters al
 	snapshot->stacks = fixture->stacks;
 	snapshot->stack_count = snapshot->site_count;
 	fixture->keys[i] = (struct ap_site_key){.stack = id, .process = PID};
-	fixture->sites[i] = (struct ap_site){allocated, freed, {{freed.samples, freed.objects, freed.weight}}};
+	fixture->sites[i] =
+		(struct ap_site){allocated, freed, {{freed.samples, freed.objects, freed.weight}}};
 	fixture->stack_ids[i] = id;
 	fixture->stacks[i] =
 		(struct ap_stack){.depth = 2, .frame = {0x1000 * id, 0x1000 * id + 16}};

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/* What the outputs make of sizes, lifetimes, ages and threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "labeled_profile.h"
+
+static void stacks_are_counted_once(void **state)
+{
+	struct ap_profile *profile = labeled_profile(), *sum = ap_profile_new();
+
+	assert_int_equal(profile->sample_count, 6);
+	assert_int_equal(profile->stack_count, 3);
+	assert_int_equal(profile->samples[4].first, 2);
+	assert_ptr_equal(profile->samples[4].location, profile->samples[2].location);
+	assert_int_equal(profile->total[AP_ALLOC_SPACE], 40500);
+	/* Also when they are merged, where threads have other numbers. */
+	ap_profile_add_thread(sum, "other", 33);
+	assert_int_equal(ap_profile_merge(sum, profile, 1), 0);
+	assert_int_equal(ap_profile_merge(sum, profile, 1), 0);
+	assert_int_equal(sum->sample_count, 6);
+	assert_int_equal(sum->stack_count, 3);
+	assert_int_equal(sum->thread_count, 3);
+	assert_string_equal(sum->threads[sum->samples[0].labels.thread].name, "first");
+	assert_int_equal(sum->samples[0].samples, 12);
+	assert_int_equal(sum->total[AP_INUSE_SPACE], 2 * 11500);
+	ap_profile_free(profile);
+	ap_profile_free(sum);
+}
+
+static void table_has_threads_errors_and_blocks(void **state)
+{
+	struct ap_profile *profile = labeled_profile();
+	struct ap_format_options options = {
+		.value = AP_INUSE_SPACE, .lifetimes = true, .sizes = true};
+	char *text = written(ap_format_text_write, profile, &options);
+
+	assert_string_equal(text,
+		"live 11.2 KiB +/-69% of 39.6 KiB allocated in 3 stacks\n"
+		"     5.9 KiB  +/-110%   52.2%  first                11  leak                      "
+		"        l.c:1\n"
+		"              lived  live 100% (100% of it from the first half)\n"
+		"              sizes from  64 B 100%\n"
+		"     3.9 KiB  +/-134%   34.8%  se;cond              22  leak                      "
+		"        l.c:1\n"
+		"              lived  live 100% (100% of it from the first half)\n"
+		"              sizes from  128 B 100%\n"
+		"      1000 B  +/-387%    8.7%  se;cond              22  churn                     "
+		"        c.c:2\n"
+		"              sizes from  128 B 100%\n"
+		"       500 B  +/-387%    4.3%  [live map full]\n");
+	free(text);
+	options = (struct ap_format_options){.value = AP_ALLOC_SPACE, .lifetimes = true, .top = 1};
+	text = written(ap_format_text_write, profile, &options);
+	assert_non_null(strstr(text, "lived  1-10ms 69%  10-100ms 31%\n"));
+	free(text);
+	ap_profile_free(profile);
+}
+
+static void folded_begins_with_the_thread(void **state)
+{
+	struct ap_profile *profile = labeled_profile();
+	struct ap_format_options options = {.value = AP_ALLOC_SPACE};
+	char *text = written(ap_format_folded_write, profile, &options);
+
+	assert_string_equal(text, "[first tid=11];churn 29000\n"
+				  "[first tid=11];leak 6000\n"
+				  "[live map full] 500\n"
+				  "[se:cond tid=22];churn 1000\n"
+				  "[se:cond tid=22];leak 4000\n");
+	free(text);
+	ap_profile_free(profile);
+}
+
+static void page_has_the_parts_of_each_node(void **state)
+{
+	struct ap_profile *profile = labeled_profile();
+	struct ap_format_options options = {.value = AP_INUSE_SPACE};
+	char *text = written(ap_format_html_write, profile, &options);
+	assert_non_null(strstr(text,
+		"\"labels\":[6,-1,9,0,7,-1,8,1,6,1,-1,0,7,2,-1,0,7,-1,0,1,-1,-1,-1,-1],\n"
+		"\"threads\":[\"first\",11,\"se;cond\",22],\n"));
+	free(text);
+	ap_profile_free(profile);
+}
+
+static void pprof_brings_them_back(void **state)
+{
+	struct ap_profile *profile = labeled_profile(), *read = NULL;
+	struct ap_format_options options = {.value = AP_INUSE_SPACE};
+	char reason[128] = "";
+	char *bytes = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&bytes, &length);
+
+	assert_int_equal(ap_profile_set(&profile->info.filter, "--leak=10% -X cache"), 0);
+	profile->info.left_out[AP_INUSE_SPACE] = 4711;
+	assert_int_equal(ap_format_pprof_write(stream, profile, &options), 0);
+	fclose(stream);
+	stream = fmemopen(bytes, length, "r");
+	assert_int_equal(ap_format_pprof_read(stream, &read, reason, sizeof(reason)), 0);
+	fclose(stream);
+	assert_int_equal(read->sample_count, profile->sample_count);
+	assert_int_equal(read->thread_count, 2);
+	for (uint32_t i = 0; i < read->sample_count; i++) {
+		const struct ap_sample *a = &read->samples[i], *b = &profile->samples[i];
+
+		assert_true(ap_labels_equal(&a->labels, &b->labels));
+		assert_memory_equal(a->value, b->value, sizeof(a->value));
+		assert_int_equal(a->samples, b->samples);
+	}
+	assert_string_equal(read->threads[1].name, "se;cond");
+	assert_int_equal(read->threads[1].tid, 22);
+	assert_string_equal(read->info.filter, "--leak=10% -X cache");
+	assert_int_equal(read->info.left_out[AP_INUSE_SPACE], 4711);
+	/* The number of samples is no value to look at first. */
+	assert_int_equal(read->default_value, AP_INUSE_SPACE);
+	free(bytes);
+	ap_profile_free(read);
+	ap_profile_free(profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_are_counted_once),
+		cmocka_unit_test(table_has_threads_errors_and_blocks),
+		cmocka_unit_test(folded_begins_with_the_thread),
+		cmocka_unit_test(page_has_the_parts_of_each_node),
+		cmocka_unit_test(pprof_brings_them_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
