@@ -108,7 +108,7 @@ done
 keys s
 expect 'wrote allocprof-prober-[0-9TZ-]+.html, .pb.gz'
 "$allocprof" report allocprof-prober-*.pb.gz >report.out
-has report.out "^live $live of" || fail "the profile that s has saved"
+has report.out "^live $live .*of 2.3 MiB allocated in 300 samples" || fail "the profile that s has saved"
 keys q
 ends 'detached; prober keeps running'
 wait_until semaphores_are "$pid" "0 0"
