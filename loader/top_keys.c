@@ -213,7 +213,7 @@ static int action_of(struct ap_top *top, struct ap_top_pane *pane, unsigned int 
 		break;
 	case 'r':
 		ap_top_sites_reset(&top->sites);
-		return AP_TOP_RESET;
+		break;
 	case 's':
 		return AP_TOP_SAVE;
 	case 'q':

@@ -23,7 +23,7 @@ enum ap_top_key {
 };
 
 /* What is for the command to do. */
-enum ap_top_action { AP_TOP_NOTHING, AP_TOP_QUIT, AP_TOP_SAVE, AP_TOP_RESET };
+enum ap_top_action { AP_TOP_NOTHING, AP_TOP_QUIT, AP_TOP_SAVE };
 
 /* What somebody is doing on the screen; starts with {0}. */
 struct ap_top_pane {

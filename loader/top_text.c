@@ -46,7 +46,8 @@ int64_t ap_top_objects_round(int64_t fixed)
 	return llround((double)fixed / (1 << AP_OBJECT_SHIFT));
 }
 
-void ap_top_objects(char out[16], int64_t fixed)
+/* "12345", "1.2 M". */
+static void objects_text(char out[16], int64_t fixed)
 {
 	double number = (double)ap_top_objects_round(fixed);
 
@@ -81,7 +82,7 @@ static void number_text(
 	else if (column == &rate)
 		snprintf(out, 32, "%s", ap_size_format(size, value->rate));
 	else if (column == &objects)
-		ap_top_objects(out, value->objects);
+		objects_text(out, value->objects);
 }
 
 void ap_top_numbers(char out[AP_TOP_TEXT], const struct ap_top_columns *columns,

@@ -46,9 +46,8 @@ unsigned int ap_top_name(char name[AP_TOP_TEXT], char place[AP_TOP_TEXT],
 	const struct ap_top_columns *columns, const struct ap_top_sites *sites,
 	const struct ap_top_row *row);
 
-/* Objects in whole numbers; and as text: "12345", "1.2 M". */
+/* Objects in whole numbers. */
 int64_t ap_top_objects_round(int64_t objects);
-void ap_top_objects(char out[16], int64_t objects);
 
 /* What the header says of a recording. */
 struct ap_top_state {

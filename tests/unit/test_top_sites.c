@@ -73,8 +73,8 @@ static void refresh(struct fixture *fixture, size_t count, uint64_t allocated, u
 	struct ap_mapping_table table = {0};
 
 	fixture->snapshot.site_count = count;
-	fixture->sites[0] = (struct ap_site){
-		.allocated = counters(allocated), .freed = counters(freed)};
+	fixture->sites[0] =
+		(struct ap_site){.allocated = counters(allocated), .freed = counters(freed)};
 	fixture->now_ns += SECOND_NS;
 	assert_int_equal(
 		ap_top_sites_update(&fixture->top, &fixture->snapshot, &table, fixture->now_ns), 0);
