@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "build_id.h"
+#include "symbolize.h"
 #include "table.h"
 
 #define MAPPINGS_MAX 65536
@@ -83,7 +84,7 @@ static int object_get(
 }
 
 int ap_file_map_add(struct ap_file_map *map, uint64_t start, uint64_t end, uint64_t offset,
-	const char *path, const char *build_id)
+	const char *path, const char *build_id, const struct ap_mapping **ret)
 {
 	struct ap_mapping *mapping;
 	int err;
@@ -108,6 +109,8 @@ int ap_file_map_add(struct ap_file_map *map, uint64_t start, uint64_t end, uint6
 	}
 	map->mappings[map->count++] = mapping;
 	map->sorted = false;
+	if (ret)
+		*ret = mapping;
 	return 0;
 }
 
@@ -141,8 +144,19 @@ const struct ap_mapping *ap_file_map_find(struct ap_file_map *map, uint64_t addr
 	return low && map->mappings[low - 1]->end > address ? map->mappings[low - 1] : NULL;
 }
 
+int ap_file_map_location(struct ap_file_map *map, struct ap_profile *profile,
+	const struct ap_mapping *mapping, uint64_t address, bool is_return)
+{
+	if (!map->symbolizer)
+		map->symbolizer = ap_symbolizer_new();
+	if (!map->symbolizer)
+		return -ENOMEM;
+	return ap_symbolize_location(map->symbolizer, profile, mapping, address, is_return);
+}
+
 void ap_file_map_clear(struct ap_file_map *map)
 {
+	ap_symbolizer_free(map->symbolizer);
 	for (uint32_t i = 0; i < map->count; i++)
 		free(map->mappings[i]);
 	for (uint32_t i = 0; i < map->object_count; i++)

@@ -11,20 +11,33 @@
 #include <stdint.h>
 
 #include "mapping.h"
+#include "profile.h"
 
 struct ap_file_map {
 	struct ap_mapping **mappings; /* by address once one has been looked for */
 	struct ap_object **objects;
 	uint32_t count, mapping_room, object_count, object_room;
 	bool sorted;
+	struct ap_symbolizer *symbolizer; /* NULL: not needed yet */
 };
 
-/* Starts as {0}. build_id "": not known. 0; -E2BIG when there are too many, or -ENOMEM. */
+/*
+ * Starts as {0}. build_id "": not known. 0; -E2BIG when there are too many, or -ENOMEM. The mapping
+ * stays where it is until the map is cleared; ret may be NULL.
+ */
 int ap_file_map_add(struct ap_file_map *map, uint64_t start, uint64_t end, uint64_t offset,
-	const char *path, const char *build_id);
+	const char *path, const char *build_id, const struct ap_mapping **ret);
 
-/* The mapping that holds an address, or NULL. Stays where it is until the map is cleared. */
+/* The one that holds an address, or NULL. */
 const struct ap_mapping *ap_file_map_find(struct ap_file_map *map, uint64_t address);
+
+/*
+ * A location of the profile, with the names that the file has for an address in a mapping, or where
+ * it is if there are none; mapping NULL: in no known one. Its index, or -ENOMEM. is_return as for
+ * ap_symbolize().
+ */
+int ap_file_map_location(struct ap_file_map *map, struct ap_profile *profile,
+	const struct ap_mapping *mapping, uint64_t address, bool is_return);
 
 void ap_file_map_clear(struct ap_file_map *map);
 

@@ -30,7 +30,6 @@
 struct reader {
 	struct ap_profile *to;
 	struct ap_file_map map;
-	struct ap_symbolizer *symbolizer;
 	uint32_t *location; /* of the stack that was read last */
 	uint32_t depth;
 	int64_t period; /* 0: every allocation is there */
@@ -119,7 +118,7 @@ static int stack_read(struct reader *reader, char *at)
 			return reader_fail(reader, "a stack of more than %d frames", DEPTH_MAX);
 		if (reader->to->location_count == LOCATIONS_MAX)
 			return reader_fail(reader, "more than %u addresses", LOCATIONS_MAX);
-		index = ap_symbolize_location(reader->symbolizer, reader->to,
+		index = ap_file_map_location(&reader->map, reader->to,
 			address ? ap_file_map_find(&reader->map, address - 1) : NULL, address,
 			address > 0);
 		if (index < 0)
@@ -243,7 +242,7 @@ static int maps_read(struct reader *reader, FILE *in, char **line, size_t *room)
 			inside = is_maps_title(*line);
 		else if (!ap_maps_line_parse(*line, &parsed) && parsed.executable)
 			err = ap_file_map_add(&reader->map, parsed.start, parsed.end, parsed.offset,
-				parsed.path, "");
+				parsed.path, "", NULL);
 	}
 	if (err == -E2BIG)
 		snprintf(reader->reason, reader->size, "too many mappings");
@@ -320,19 +319,17 @@ int ap_format_heap_read(
 {
 	struct reader reader = {
 		.to = ap_profile_new(),
-		.symbolizer = ap_symbolizer_new(),
 		.location = calloc(DEPTH_MAX, sizeof(uint32_t)),
 		.reason = reason,
 		.size = size,
 	};
 	FILE *in = fmemopen(bytes, length, "r");
-	int err = reader.to && reader.symbolizer && reader.location && in ? 0 : -ENOMEM;
+	int err = reader.to && reader.location && in ? 0 : -ENOMEM;
 
 	if (!err)
 		err = profile_read(&reader, in);
 	if (in)
 		fclose(in);
-	ap_symbolizer_free(reader.symbolizer);
 	ap_file_map_clear(&reader.map);
 	free(reader.location);
 	if (err) {

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "comment.h"
+#include "file_map.h"
 #include "gzip.h"
+#include "pprof_type.h"
 #include "pprof_label.h"
 #include "profile.pb-c.h"
 #include "table.h"
@@ -49,6 +51,8 @@ struct reader {
 	struct ap_profile *to;
 	struct ap_table mappings, functions, locations; /* by the ids in the file */
 	uint32_t *mapping, *function, *location;	/* what they became */
+	struct ap_file_map files;			/* for what has no names */
+	const struct ap_mapping **file;			/* by mapping; NULL: not looked for yet */
 	int slot[AP_VALUES];				/* which of a sample's values; -1: none */
 	int samples_slot;				/* the number of samples, the same */
 	char *reason;
@@ -80,26 +84,6 @@ static const char *string_get(struct reader *reader, int64_t index)
 }
 
 /* ---- Sample types ---- */
-
-/* What others call our values. */
-static const char *const other_names[AP_VALUES][3] = {
-	[AP_ALLOC_OBJECTS] = {"allocations", "allocated_objects"},
-	[AP_ALLOC_SPACE] = {"allocated_space", "alloc_bytes"},
-	[AP_INUSE_OBJECTS] = {"objects", "live_objects"},
-	[AP_INUSE_SPACE] = {"space", "live_space", "inuse_bytes"},
-};
-
-static int value_by_name(const char *type)
-{
-	for (int value = 0; value < AP_VALUES; value++) {
-		if (strcmp(type, ap_value_names[value]) == 0)
-			return value;
-		for (int i = 0; i < 3 && other_names[value][i]; i++)
-			if (strcmp(type, other_names[value][i]) == 0)
-				return value;
-	}
-	return -1;
-}
 
 /* `name` NULL: as the file calls it. */
 static int type_place(struct reader *reader, size_t index, int value, const char *name)
@@ -137,7 +121,7 @@ static int types_read(struct reader *reader)
 	}
 	for (size_t i = 0; i < from->n_sample_type && !err; i++) {
 		const char *name = string_get(reader, from->sample_type[i]->type);
-		int value = name ? value_by_name(name) : -1;
+		int value = name ? ap_pprof_value(name) : -1;
 
 		if (!name)
 			return -EBADMSG;
@@ -232,6 +216,23 @@ static int function_read(struct reader *reader, size_t index)
 		from->id, "function");
 }
 
+/* The location of an address without functions, as the file there has it; -ENOENT: no file. */
+static int address_symbolize(struct reader *reader, size_t index, uint64_t address)
+{
+	const Pprof__Mapping *from = reader->from->mapping[index];
+	const struct ap_mapping **file = &reader->file[index];
+	int err = *file ? 0
+			: ap_file_map_add(&reader->files, from->memory_start, from->memory_limit,
+				  from->file_offset, string_get(reader, from->filename),
+				  string_get(reader, from->build_id), file);
+
+	if (err)
+		return err == -E2BIG ? -ENOENT : err;
+	if (!(*file)->object || (*file)->object->fd < 0 || address < from->memory_start)
+		return -ENOENT;
+	return ap_file_map_location(&reader->files, reader->to, *file, address, false);
+}
+
 /* A location without functions gets one that says where it is. */
 static int address_function(struct reader *reader, int32_t mapping, uint64_t address)
 {
@@ -251,25 +252,15 @@ static int address_function(struct reader *reader, int32_t mapping, uint64_t add
 	return function;
 }
 
-static int location_read(struct reader *reader, size_t index)
+/* Adds the location with the functions that the file names; its index. */
+static int location_add(struct reader *reader, const Pprof__Location *from, int32_t mapping)
 {
-	const Pprof__Location *from = reader->from->location[index];
 	struct ap_line *line = calloc(from->n_line + 1, sizeof(*line));
 	uint32_t lines = (uint32_t)from->n_line;
-	int64_t mapping = -1;
 	int added = 0;
 
 	if (!line)
 		return -ENOMEM;
-	if (from->mapping_id) {
-		mapping = ap_table_find(&reader->mappings, ap_hash_u64(0, from->mapping_id),
-			mapping_has_id, reader->from->mapping, &from->mapping_id);
-		if (mapping < 0) {
-			added = reader_fail(reader, "no mapping %" PRIu64, from->mapping_id);
-			goto out;
-		}
-		mapping = reader->mapping[mapping];
-	}
 	for (uint32_t i = 0; i < lines; i++) {
 		const uint64_t *id = &from->line[i]->function_id;
 		int64_t function = ap_table_find(&reader->functions, ap_hash_u64(0, *id),
@@ -283,20 +274,39 @@ static int location_read(struct reader *reader, size_t index)
 		line[i].line = from->line[i]->line;
 	}
 	if (!lines) {
-		added = address_function(reader, (int32_t)mapping, from->address);
+		added = address_function(reader, mapping, from->address);
 		if (added < 0)
 			goto out;
 		line[lines++].function = (uint32_t)added;
 	}
-	added = ap_profile_add_location(reader->to, (int32_t)mapping, from->address, line, lines);
-	if (added < 0)
-		goto out;
-	reader->location[index] = (uint32_t)added;
-	added = id_add(reader, &reader->locations, location_has_id, reader->from->location, index,
-		from->id, "location");
+	added = ap_profile_add_location(reader->to, mapping, from->address, line, lines);
 out:
 	free(line);
 	return added;
+}
+
+static int location_read(struct reader *reader, size_t index)
+{
+	const Pprof__Location *from = reader->from->location[index];
+	int64_t mapping = -1;
+	int added = -ENOENT;
+
+	if (from->mapping_id) {
+		mapping = ap_table_find(&reader->mappings, ap_hash_u64(0, from->mapping_id),
+			mapping_has_id, reader->from->mapping, &from->mapping_id);
+		if (mapping < 0)
+			return reader_fail(reader, "no mapping %" PRIu64, from->mapping_id);
+		if (!from->n_line)
+			added = address_symbolize(reader, (size_t)mapping, from->address);
+		mapping = reader->mapping[mapping];
+	}
+	if (added == -ENOENT)
+		added = location_add(reader, from, (int32_t)mapping);
+	if (added < 0)
+		return added;
+	reader->location[index] = (uint32_t)added;
+	return id_add(reader, &reader->locations, location_has_id, reader->from->location, index,
+		from->id, "location");
 }
 
 /* ---- Samples ---- */
@@ -410,6 +420,7 @@ static int profile_convert(
 		.from = from,
 		.to = ap_profile_new(),
 		.mapping = calloc(from->n_mapping + 1, sizeof(uint32_t)),
+		.file = calloc(from->n_mapping + 1, sizeof(*reader.file)),
 		.function = calloc(from->n_function + 1, sizeof(uint32_t)),
 		.location = calloc(from->n_location + 1, sizeof(uint32_t)),
 		.samples_slot = -1,
@@ -418,11 +429,13 @@ static int profile_convert(
 	};
 	int err = -ENOMEM;
 
-	if (reader.to && reader.mapping && reader.function && reader.location)
+	if (reader.to && reader.mapping && reader.file && reader.function && reader.location)
 		err = profile_read(&reader);
 	ap_table_clear(&reader.mappings);
 	ap_table_clear(&reader.functions);
 	ap_table_clear(&reader.locations);
+	ap_file_map_clear(&reader.files);
+	free(reader.file);
 	free(reader.mapping);
 	free(reader.function);
 	free(reader.location);

@@ -57,6 +57,11 @@ equal "gperftools' live bytes" "$(total inuse_space)" "$(pprof_total "$tmp/gperf
 equal "gperftools' blocks" "$(total alloc_objects)" "$(pprof_total "$tmp/gperftools.heap" 1)"
 has "$tmp/report.json" 'tests/programs/holder.c' || fail "no source file"
 
+# The same as a pprof file that has addresses alone.
+HOME=$tmp go tool pprof -proto -symbolize=none -output "$tmp/addresses.pb.gz" "$tmp/gperftools.heap" 2>"$tmp/proto.err"
+report "$tmp/addresses.pb.gz"
+equal "what keeps() holds, by its address" "$(of keeps inuse_space)" $((4000 * 10007))
+
 # jemalloc, which samples.
 preload=$(library libjemalloc.so.2)
 [ -n "$preload" ] || skip "needs libjemalloc2"
