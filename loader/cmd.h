@@ -71,6 +71,9 @@ extern const struct command commands[];
 /* A prefix is enough when only one command has it. NULL: none, or several. */
 const struct command *command_find(const char *name);
 
+/* Prints an error, as JSON when --json is among the arguments; the exit status. */
+int command_fail(int argc, char **argv, const struct ap_error *error);
+
 /* Prints that there is no such command; the exit status. */
 int command_unknown(const char *name);
 

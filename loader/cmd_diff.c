@@ -38,7 +38,9 @@ static void base_scale(
 	double before = (double)base->info.duration_ns / 1e9;
 	double now = (double)profile->info.duration_ns / 1e9;
 
-	if (before <= 0 || now <= 0)
+	if (before <= 0 || now <= 0 ||
+		(!ap_profile_has(profile, AP_ALLOC_SPACE) &&
+			!ap_profile_has(profile, AP_ALLOC_OBJECTS)))
 		return;
 	options->out.format.seconds = now;
 	options->out.format.base_scale = now / before;
@@ -50,17 +52,26 @@ static void base_scale(
 			before, now, now / before);
 }
 
-static int types_compare(
-	const struct ap_profile *base, const struct ap_profile *profile, struct ap_error *error)
+/* What both have is compared; what only one has is left out. */
+static int types_match(struct ap_profile *base, struct ap_profile *profile, struct ap_error *error)
 {
+	int common = -1;
+
 	for (int i = 0; i < AP_VALUES; i++) {
-		if (strcmp(base->type[i].type, profile->type[i].type) == 0 &&
-			strcmp(base->type[i].unit, profile->type[i].unit) == 0)
-			continue;
+		struct ap_value_type *before = &base->type[i], *now = &profile->type[i];
+
+		if (strcmp(before->type, now->type) || strcmp(before->unit, now->unit))
+			*before = *now = (struct ap_value_type){"", ""};
+		if (*now->type && (common < 0 || i == (int)profile->default_value))
+			common = i;
+	}
+	if (common < 0) {
 		ap_error_what(error, AP_EXIT_FAILURE, "the two profiles hold different values");
 		ap_error_hint(error, "see what they hold with allocprof report");
 		return -EINVAL;
 	}
+	if (!*profile->type[profile->default_value].type)
+		profile->default_value = common;
 	return 0;
 }
 
@@ -121,14 +132,15 @@ int cmd_diff(int argc, char **argv)
 
 	if (!err && options.help) {
 		help_print(cmd_diff_help);
-		return view_finish(&options, 0, &error);
+		output_options_clear(&options.out);
+		return AP_EXIT_OK;
 	}
 	if (!err)
 		err = view_load(&options, argv[optind], &base, &error);
 	if (!err)
 		err = view_load(&options, argv[optind + 1], &profile, &error);
 	if (!err)
-		err = types_compare(base, profile, &error);
+		err = types_match(base, profile, &error);
 	if (!err)
 		err = view_choose(&options, profile, &error);
 	if (!err) {
@@ -144,5 +156,6 @@ int cmd_diff(int argc, char **argv)
 	ap_profile_free(difference);
 	ap_profile_free(profile);
 	ap_profile_free(base);
-	return view_finish(&options, err, &error);
+	output_options_clear(&options.out);
+	return err ? command_fail(argc, argv, &error) : AP_EXIT_OK;
 }

@@ -16,6 +16,19 @@ const char *const cmd_help_help[] = {
 	NULL,
 };
 
+int command_fail(int argc, char **argv, const struct ap_error *error)
+{
+	bool json = false;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		json = json || !strcmp(argv[i], "--json");
+	if (json)
+		ap_error_print_json(stderr, error);
+	else
+		ap_error_print(stderr, error);
+	return error->status;
+}
+
 int command_unknown(const char *name)
 {
 	struct ap_error error = {0};

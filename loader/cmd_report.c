@@ -28,7 +28,8 @@ int cmd_report(int argc, char **argv)
 
 	if (!err && options.help) {
 		help_print(cmd_report_help);
-		return view_finish(&options, 0, &error);
+		output_options_clear(&options.out);
+		return AP_EXIT_OK;
 	}
 	if (!err)
 		err = view_load(&options, argv[optind], &profile, &error);
@@ -37,5 +38,6 @@ int cmd_report(int argc, char **argv)
 	if (!err)
 		err = view(&options, profile, NULL, &error);
 	ap_profile_free(profile);
-	return view_finish(&options, err, &error);
+	output_options_clear(&options.out);
+	return err ? command_fail(argc, argv, &error) : AP_EXIT_OK;
 }

@@ -410,8 +410,5 @@ int cmd_top(int argc, char **argv)
 	ap_top_clear(&top.model);
 	recording_clear(&top.recording);
 	recording_options_clear(&options.recording);
-	if (!err)
-		return AP_EXIT_OK;
-	ap_error_print(stderr, &error);
-	return error.status;
+	return err ? command_fail(argc, argv, &error) : AP_EXIT_OK;
 }

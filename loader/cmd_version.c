@@ -58,8 +58,7 @@ int cmd_version(int argc, char **argv)
 			return AP_EXIT_OK;
 		default:
 			option_error(&error, option, argv, version_options);
-			ap_error_print(stderr, &error);
-			return error.status;
+			return command_fail(argc, argv, &error);
 		}
 	}
 	if (json)

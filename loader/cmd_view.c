@@ -45,9 +45,6 @@ int view_options_parse(struct view_options *options, int argc, char **argv,
 {
 	int option, err = 0;
 
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		options->json = options->json || !strcmp(argv[i], "--json");
-
 	options->out.format.top = 30;
 	opterr = 0;
 	optind = 1;
@@ -149,16 +146,4 @@ int view(const struct view_options *options, const struct ap_profile *profile,
 		ap_error_detail(error, "%s", strerror(-err));
 	}
 	return err;
-}
-
-int view_finish(struct view_options *options, int err, const struct ap_error *error)
-{
-	output_options_clear(&options->out);
-	if (!err)
-		return AP_EXIT_OK;
-	if (options->json)
-		ap_error_print_json(stderr, error);
-	else
-		ap_error_print(stderr, error);
-	return error->status;
 }

@@ -8,7 +8,7 @@
 struct view_options {
 	struct output_options out;
 	bool help;
-	bool json; /* also set when the options could not be parsed */
+	bool json;
 	bool has_limit;
 	uint64_t limit; /* --fail-above */
 };
@@ -38,8 +38,5 @@ int view_choose(
 /* The table on standard output unless something is to be written. */
 int view(const struct view_options *options, const struct ap_profile *profile,
 	const struct ap_profile *difference, struct ap_error *error);
-
-/* Clears the options and prints the error, if any. The exit status. */
-int view_finish(struct view_options *options, int err, const struct ap_error *error);
 
 #endif

@@ -59,6 +59,14 @@ main;right -2003"
 has "$tmp/status.err" 'scaled by 2.000' || fail "scaling is not told"
 status 0 "$allocprof" diff -o "$tmp/diff.html" -o "$tmp/diff.svg" "$tmp/base.pb.gz" "$tmp/new.pb.gz"
 has "$tmp/diff.html" '"base":{' || fail "no page of the difference"
+has "$tmp/diff.html" '"base":\{"info"' || fail "the page does not compare"
+# What only one of them has is left out.
+cat >"$tmp/sampled.heap" <<'END'
+heap profile: 1: 1000000 [0: 0] @ heap_v2/1000
+1: 1000000 [0: 0] @ 0x400123
+END
+status 0 "$allocprof" diff "$tmp/base.pb.gz" "$tmp/sampled.heap"
+has "$tmp/status.out" '^live \+973.6 KiB since the base, in 3 stacks' || fail "files of two kinds"
 has "$tmp/diff.svg" '(+396%)' || fail "no picture of the difference"
 
 status 0 "$allocprof" diff --fail-above 3994 "$tmp/base.pb.gz" "$tmp/new.pb.gz"
