@@ -127,6 +127,11 @@ void ap_preflight_explain(struct ap_error *error, int err, const char *what)
 		ap_error_hint(error, "try smaller tables: --max-stacks, --max-live");
 		return;
 	}
+	if (err == -EMFILE || err == -ENFILE) {
+		ap_error_what(error, AP_EXIT_FAILURE, "%s: too many open files", what);
+		ap_error_hint(error, "allow more: ulimit -n 1024");
+		return;
+	}
 	if (err != -EPERM && err != -EACCES) {
 		bool lacks =
 			err == -EINVAL || err == -ENOSYS || err == -EOPNOTSUPP || err == -ENOTSUP;

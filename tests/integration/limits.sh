@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# A loader with little: locked memory, open files, memory of its cgroup, and time. Either it says what
+# is missing, with nothing left in the target, or what it records is exact.
+. "$(dirname "$0")/common.sh"
+need_bpf
+
+number=0
+start prober --threads 4 --attaches 3
+exact() { # NAME
+  number=$((number + 1))
+  wait_until has "$tmp/prober.out" "^done $number"
+  detach || fail "$1: attach ended with $?"
+  diff <(from_path "$tmp/$1.folded") <(expected live bytes) || fail "$1: not what was fired"
+  ! has "$tmp/$1.err" '^warning' || fail "$1: $(grep ^warning "$tmp/$1.err")"
+  wait_until semaphores_are "$pid" "0 0"
+}
+refused() { # NAME STATUS
+  [ "$2" != 0 ] || fail "$1: went well?"
+  # Unless the kernel has killed it.
+  [ "$2" = 137 ] || has "$tmp/$1.err" '^allocprof: ' || fail "$1: not a word, status $2"
+  wait_until semaphores_are "$pid" "0 0"
+}
+
+# Kernels since 5.11 do not ask for it; the loader raises its own limit for older ones.
+ulimit -S -l 0
+attach memlock --show-allocator -o "$tmp/memlock.folded" "$pid"
+exact memlock
+
+status=0
+(ulimit -n 12 && exec "$allocprof" attach -d 10s -o "$tmp/files.folded" "$pid") 2>"$tmp/files.err" || status=$?
+refused files $status
+has "$tmp/files.err" 'too many open files' || fail "files: $(cat "$tmp/files.err")"
+has "$tmp/files.err" '^hint: allow more: ulimit -n' || fail "files: no hint"
+
+group=
+trap 'cleanup; rmdir ${group:+"$group"} 2>/dev/null || true' EXIT
+if [ -d /sys/fs/cgroup/memory ] && mkdir /sys/fs/cgroup/memory/allocprof-test-$$ 2>/dev/null; then
+  group=/sys/fs/cgroup/memory/allocprof-test-$$
+  limit=$group/memory.limit_in_bytes
+elif grep -qw memory /sys/fs/cgroup/cgroup.subtree_control 2>/dev/null &&
+  mkdir /sys/fs/cgroup/allocprof-test-$$ 2>/dev/null; then
+  group=/sys/fs/cgroup/allocprof-test-$$
+  limit=$group/memory.max
+fi
+if [ -n "$group" ]; then
+  echo $((12 << 20)) >"$limit"
+  status=0
+  (echo "$BASHPID" >"$group/cgroup.procs" && exec "$allocprof" attach -d 10s -o "$tmp/group.folded" "$pid") \
+    2>"$tmp/group.err" || status=$?
+  refused group $status
+  [ $status = 137 ] || has "$tmp/group.err" 'out of memory$' || fail "group: $(cat "$tmp/group.err")"
+else
+  echo "not tried: a memory cgroup, for lack of one"
+fi
+
+# A loader that is stopped does not read its ring buffer, and reads nothing of the target.
+attach stopped --show-allocator -o "$tmp/stopped.folded" "$pid"
+kill -STOP "$loader"
+number=$((number + 1))
+wait_until has "$tmp/prober.out" "^done $number"
+kill -CONT "$loader"
+number=$((number - 1))
+exact stopped
