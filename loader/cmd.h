@@ -17,6 +17,7 @@
 #include "format.h"
 #include "jit.h"
 #include "mmap_watch.h"
+#include "process_tree.h"
 #include "process_watch.h"
 #include "rate.h"
 #include "session.h"
@@ -182,6 +183,8 @@ struct recording_options {
 	bool guard;
 	uint64_t duration_ns; /* 0: no limit */
 	const char *name;     /* --name; NULL: none */
+	bool follow;	      /* children to come, too */
+	bool tree;	      /* and those that there are */
 	uint64_t every_ns;    /* a snapshot every so often; 0: none */
 	uint64_t keep;	      /* the newest of them; 0: all */
 	bool strict;
@@ -286,8 +289,11 @@ struct recording_moment {
 
 struct recording {
 	const struct recording_options *options;
+	struct ap_object_set files; /* of all tables of mappings */
 	struct ap_target target;
 	struct ap_session *session;
+	struct ap_tree *tree; /* NULL: only the target is recorded */
+	bool root_ended;      /* the target; others of the tree may go on */
 	struct ap_jit jit; /* of code that the target makes */
 	struct ap_symbolizer *symbolizer; /* while a profile is made */
 	struct ap_debuginfod *debuginfod; /* as long; NULL: not configured */
@@ -330,6 +336,9 @@ int recording_prepare(struct recording *recording, struct ap_error *error);
  * filled in.
  */
 int recording_attach(struct recording *recording, pid_t pid, struct ap_error *error);
+
+/* Opens the session of the target, and with --follow-fork what follows its children. */
+int recording_session_open(struct recording *recording, struct ap_error *error);
 
 /* Notes the time, and watches from now on how the target ends. */
 void recording_begin(struct recording *recording);
@@ -413,6 +422,25 @@ void recording_outputs_clear(struct output_options *named);
 int recording_save(const struct recording *recording, const struct output_options *named,
 	const struct ap_profile *profile, struct ap_error *error);
 
+/* ---- The other processes of a tree; without one these do as much as there is to do ---- */
+
+/* Looks at what has changed; the second one for the last time. */
+void recording_tree_follow(struct recording *recording, uint64_t now_ns);
+void recording_tree_settle(struct recording *recording, uint64_t now_ns);
+
+/* Notes how the target has ended. */
+void recording_root_ended(struct recording *recording);
+bool recording_goes_on(const struct recording *recording);
+
+/* As ap_session_totals() and ap_session_snapshot(), with what is of processes that have ended. */
+int recording_totals(const struct recording *recording, struct ap_totals *ret);
+int recording_snapshot(struct recording *recording, struct ap_snapshot *ret);
+
+/* Files the snapshot in the profile, as ap_record(). */
+struct ap_record_faults;
+int recording_file(struct recording *recording, struct ap_profile *profile,
+	const struct ap_snapshot *snapshot, struct ap_record_faults *faults, struct ap_work *work);
+
 /* ---- Snapshots ---- */
 
 /* Begins one when it is wanted or due, and tells what has become of the one before. */
@@ -440,7 +468,6 @@ void recording_names_close(struct recording *recording);
 /* ---- Its end ---- */
 
 /* The profile of a snapshot. 0 and *ret, or a negative errno. */
-struct ap_record_faults;
 int recording_profile(struct recording *recording, const struct ap_snapshot *snapshot,
 	struct ap_profile **ret, struct ap_record_faults *faults);
 

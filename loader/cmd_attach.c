@@ -34,8 +34,7 @@ int recording_attach(struct recording *recording, pid_t pid, struct ap_error *er
 	if (!err)
 		err = ap_target_check_probes(target, error);
 	if (!err)
-		err = ap_session_open(
-			&recording->session, pid, &recording->options->session, error);
+		err = recording_session_open(recording, error);
 	if (!err)
 		err = recording_prepare(recording, error);
 	if (err)

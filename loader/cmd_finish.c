@@ -105,8 +105,8 @@ int recording_profile(struct recording *recording, const struct ap_snapshot *sna
 	if (!err)
 		err = recording_names_open(recording);
 	if (!err)
-		err = ap_record(profile, snapshot, &recording->target.table, recording->symbolizer,
-			recording->target.pid, faults, recording_work_begin(recording, WORK_NAMES));
+		err = recording_file(recording, profile, snapshot, faults,
+			recording_work_begin(recording, WORK_NAMES));
 	recording_work_end(recording);
 	recording_names_close(recording);
 	if (!err)
@@ -229,7 +229,8 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 			"a thread has not left the probe yet: its sample may be counted in part");
 	else if (err)
 		goto fail;
-	err = ap_session_snapshot(recording->session, &snapshot);
+	recording_tree_settle(recording, recording->end_ns);
+	err = recording_snapshot(recording, &snapshot);
 	if (err)
 		goto fail;
 	end_print(recording, &snapshot.totals);

@@ -10,6 +10,8 @@
 
 const char recording_options_help[] =
 	"  -d, --duration TIME      stop after that long: 30s, 5m, 1h\n"
+	"      --follow-fork        record the children that are born from now on, too\n"
+	"      --tree               and the descendants that there are\n"
 	"      --every TIME         write the outputs that often while recording, as\n"
 	"                           SIGUSR1 does once; -o names may hold %n (the name of\n"
 	"                           the process), %p (its number), %t (the time)\n"
@@ -38,7 +40,9 @@ const char recording_options_help[] =
 #define OPTIONS_MAX 64
 
 enum {
-	OPTION_EVERY = OPTION_RECORDING,
+	OPTION_FOLLOW_FORK = OPTION_RECORDING,
+	OPTION_TREE,
+	OPTION_EVERY,
 	OPTION_KEEP,
 	OPTION_PERIOD,
 	OPTION_MAX_RATE,
@@ -55,6 +59,8 @@ enum {
 static const struct option long_options[] = {
 	OUTPUT_OPTIONS_LONG,
 	{"duration", required_argument, NULL, 'd'},
+	{"follow-fork", no_argument, NULL, OPTION_FOLLOW_FORK},
+	{"tree", no_argument, NULL, OPTION_TREE},
 	{"every", required_argument, NULL, OPTION_EVERY},
 	{"keep", required_argument, NULL, OPTION_KEEP},
 	{"period", required_argument, NULL, OPTION_PERIOD},
@@ -108,6 +114,13 @@ static int option_take(
 		if (ap_duration_parse(text, &options->duration_ns) || !options->duration_ns)
 			return option_value_error(error, "--duration", text,
 				"give a number and a unit: 500ms, 30s, 5m, 1h");
+		return 0;
+	case OPTION_TREE:
+		options->tree = true;
+		options->follow = true;
+		return 0;
+	case OPTION_FOLLOW_FORK:
+		options->follow = true;
 		return 0;
 	case OPTION_EVERY:
 		if (ap_duration_parse(text, &options->every_ns) || !options->every_ns)

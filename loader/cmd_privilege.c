@@ -67,6 +67,9 @@ int recording_privilege_drop(struct recording *recording, struct ap_error *error
 	uint64_t keep;
 	int err = ap_sudo_user_find(&user);
 
+	/* Children to come will have to be opened. */
+	if (recording->options->follow)
+		return 0;
 	if (err)
 		goto fail;
 	keep = capabilities_needed(recording, &user);

@@ -29,7 +29,7 @@ void recording_init(struct recording *recording, const struct recording_options 
 {
 	*recording = (struct recording){
 		.options = options,
-		.target = {.pidfd = -1},
+		.target = {.pidfd = -1, .table.shared = &recording->files},
 		.signals = -1,
 		.watch = AP_MMAP_WATCH_NONE,
 		.jit = AP_JIT_NONE,
@@ -44,10 +44,12 @@ void recording_clear(struct recording *recording)
 	free(recording->periods.items);
 	free(recording->guards.items);
 	ap_mmap_watch_close(&recording->watch);
-	ap_process_watch_close(recording->deaths);
+	ap_tree_close(recording->tree);
 	ap_jit_clear(&recording->jit);
 	ap_session_close(recording->session);
+	ap_process_watch_close(recording->deaths);
 	ap_target_clear(&recording->target);
+	ap_object_set_clear(&recording->files);
 	if (recording->signals >= 0)
 		close(recording->signals);
 	recording_init(recording, recording->options);
@@ -100,7 +102,7 @@ void recording_begin(struct recording *recording)
 	if (recording->options->verbose)
 		kernel_report(ap_session_kernel(recording->session));
 	/* Without it the reason of its end is not always known, but everything else is. */
-	if (!ap_process_watch_open(&recording->deaths, false) &&
+	if (!recording->deaths && !ap_process_watch_open(&recording->deaths, false) &&
 		ap_process_watch_add(recording->deaths, recording->target.pid)) {
 		ap_process_watch_close(recording->deaths);
 		recording->deaths = NULL;
@@ -114,6 +116,14 @@ static bool has_exited(const struct recording *recording)
 	struct pollfd exited = {.fd = recording->target.pidfd, .events = POLLIN};
 
 	return poll(&exited, 1, 0) > 0;
+}
+
+static void unwind_update(struct recording *recording)
+{
+	if (recording->tree)
+		ap_tree_unwind_root(recording->tree);
+	else
+		ap_session_unwind(recording->session, &recording->target.table);
 }
 
 static int scan(struct recording *recording, struct ap_error *error)
@@ -136,7 +146,7 @@ static int scan(struct recording *recording, struct ap_error *error)
 	if (err)
 		return err;
 	/* Before the probes: the first stacks want them. A failure shows in the stacks. */
-	ap_session_unwind(recording->session, &target->table);
+	unwind_update(recording);
 	for (size_t i = known; i < target->probed_count; i++) {
 		const struct ap_probed *probed = &target->probed[i];
 
@@ -212,8 +222,8 @@ static void wishes_take(struct recording *recording, uint64_t now)
 {
 	uint64_t soonest = recording->scanned_ns + SCAN_PAUSE_NS;
 
-	if (!ap_session_wishes_take(
-		    recording->session, &recording->target.table.files, NULL, NULL))
+	if (!ap_session_wishes_take(recording->session, &recording->target.table.files,
+		    recording->tree ? ap_tree_mapped : NULL, recording->tree))
 		return;
 	soonest = soonest > now ? soonest : now;
 	if (recording->scan_ns > soonest)
@@ -229,6 +239,8 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 		{.fd = recording->watch.ready, .events = POLLIN},
 		{.fd = ap_session_wish_fd(recording->session), .events = POLLIN},
 		{.fd = watcher ? watcher->input : -1, .events = POLLIN},
+		{.fd = recording->tree ? ap_process_watch_fd(recording->deaths) : -1,
+			.events = POLLIN},
 	};
 	uint64_t now = recording->begin_ns;
 	uint64_t stop = recording->options->duration_ns;
@@ -253,7 +265,12 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			timeout = watcher->due_ns > now
 					  ? (int)((watcher->due_ns - now) / 1000000) + 1
 					  : 0;
-		if (poll(polled, 5, timeout) < 0 && errno != EINTR) {
+		if (recording->tree && ap_tree_due(recording->tree) < now + timeout * 1000000ULL)
+			timeout =
+				ap_tree_due(recording->tree) > now
+					? (int)((ap_tree_due(recording->tree) - now) / 1000000) + 1
+					: 0;
+		if (poll(polled, 6, timeout) < 0 && errno != EINTR) {
 			ap_error_what(error, AP_EXIT_FAILURE, "poll: %s", strerror(errno));
 			return -EIO;
 		}
@@ -261,25 +278,29 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 		if (polled[2].revents) {
 			ap_mmap_watch_read(
 				&recording->watch, recording->target.pid, &recording->target.table);
-			ap_session_unwind(recording->session, &recording->target.table);
+			unwind_update(recording);
 			/* The library may just have come: its variables are to be set at once. */
 			if (!recording->periods.count)
 				recording->scan_ns = now;
 		}
 		if (polled[3].revents)
 			wishes_take(recording, now);
-		if (polled[0].revents) {
+		recording_tree_follow(recording, now);
+		if (polled[0].revents && !recording->root_ended) {
+			recording_root_ended(recording);
+			polled[0].fd = -1;
+		}
+		if (!recording_goes_on(recording)) {
 			recording->end = END_EXITED;
-			recording->death = ap_process_watch_death(
-				recording->deaths, recording->target.pid);
 			break;
 		}
 		if (signals_take(recording)) {
 			recording->end = END_INTERRUPTED;
 			break;
 		}
-		if (now >= recording->scan_ns ||
-			!ap_thread_alive(recording->target.pid, recording->tid)) {
+		if (!recording->root_ended &&
+			(now >= recording->scan_ns ||
+				!ap_thread_alive(recording->target.pid, recording->tid))) {
 			err = recording_scan(recording, error);
 			if (err && err != -ESRCH)
 				return err;

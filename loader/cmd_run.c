@@ -89,8 +89,7 @@ static int record(struct recording *recording, struct ap_object *library, char *
 	if (!err)
 		err = ap_target_open(target, child.pid, error);
 	if (!err)
-		err = ap_session_open(
-			&recording->session, child.pid, &recording->options->session, error);
+		err = recording_session_open(recording, error);
 	if (!err)
 		err = ap_session_attach(recording->session, library, &usdt, child.pid, error);
 	if (err)

@@ -39,7 +39,7 @@ static struct result snapshot_write(struct recording *recording, const struct ou
 	struct ap_snapshot snapshot = {0};
 	struct ap_record_faults faults;
 
-	result.err = ap_session_snapshot(recording->session, &snapshot);
+	result.err = recording_snapshot(recording, &snapshot);
 	if (!result.err && !snapshot.totals.allocated.samples) {
 		ap_error_what(&result.error, AP_EXIT_NO_SAMPLE, "nothing has been sampled yet");
 		result.err = -ENODATA;

@@ -69,8 +69,7 @@ void recording_status_show(struct recording *recording, uint64_t now)
 	unsigned long long lost = 0;
 	double whole = 100;
 
-	if (ap_session_totals(recording->session, &totals) ||
-		ap_session_losses(recording->session, losses))
+	if (recording_totals(recording, &totals) || ap_session_losses(recording->session, losses))
 		return;
 	for (int i = 0; i < AP_LOSSES; i++)
 		lost += losses[i].allocated.samples;

@@ -135,6 +135,8 @@ void recording_rate_follow(struct recording *recording, uint64_t now_ns)
 		return;
 	if (rate->period > recording->period_highest)
 		recording->period_highest = rate->period;
+	if (recording->tree)
+		ap_tree_set_period(recording->tree, rate->period);
 	for (size_t i = 0; i < recording->periods.count; i++) {
 		struct ap_variable *period = &recording->periods.items[i];
 		uint64_t asked = period_asked(recording, period);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <allocprof/process.h>
 #include <allocprof/unwind.h>
 
 #include "site_split.h"
@@ -16,9 +17,9 @@ struct recording {
 	struct ap_profile *profile;
 	struct ap_symbolizer *symbolizer;
 	const struct ap_snapshot *snapshot;
-	const struct ap_mapping_table *table;
+	const struct ap_record_process *process; /* that is at it */
+	int root;				 /* the location above its stacks; -1: none */
 	struct ap_site_ages *ages;
-	uint32_t process;
 	struct ap_record_faults *faults;
 };
 
@@ -152,13 +153,12 @@ static int site_add(struct recording *recording, size_t site)
 	const struct ap_site *counters = &recording->snapshot->sites[site];
 	const struct ap_stack *stack = ap_snapshot_stack(recording->snapshot, key->stack);
 	struct ap_labels labels = AP_LABELS_NONE;
-	uint32_t locations[AP_FRAMES + 1];
+	uint32_t locations[AP_FRAMES + 2];
 	int depth = -EINVAL;
 
-	if (stack && !key->zero && key->process == recording->process &&
-		key->size_class < AP_SIZE_CLASSES)
-		depth = ap_record_stack(recording->profile, recording->symbolizer, recording->table,
-			stack, locations);
+	if (stack && !key->zero && recording->process && key->size_class < AP_SIZE_CLASSES)
+		depth = ap_record_stack(recording->profile, recording->symbolizer,
+			recording->process->table, stack, locations);
 	if (depth == -EINVAL) {
 		recording->faults->sites++;
 		return reserved_add(recording, "damaged key", counters, site);
@@ -166,6 +166,8 @@ static int site_add(struct recording *recording, size_t site)
 	if (depth < 0)
 		return depth;
 	labels.size = (int8_t)key->size_class;
+	if (recording->root >= 0)
+		locations[depth++] = (uint32_t)recording->root;
 	labels.thread = thread_add(recording, key->thread);
 	if (labels.thread < -1)
 		return labels.thread;
@@ -258,23 +260,74 @@ static uint64_t stacks_lost(const struct ap_snapshot *snapshot)
 	return lost;
 }
 
-int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
-	const struct ap_mapping_table *table, struct ap_symbolizer *symbolizer, pid_t pid,
+/* Makes the process the one whose sites are added. NULL: a key is of none. */
+static int process_enter(struct recording *recording, const struct ap_record_process *process)
+{
+	struct ap_line line = {0};
+	int index;
+
+	recording->process = process;
+	recording->root = -1;
+	if (!process || !process->name)
+		return 0;
+	ap_symbolizer_set_jit(recording->symbolizer, process->jit);
+	index = ap_profile_add_function(recording->profile, process->name, NULL, NULL, 0);
+	if (index < 0)
+		return index;
+	line.function = (uint32_t)index;
+	recording->root = ap_profile_add_location(recording->profile, -1, 0, &line, 1);
+	return recording->root < 0 ? recording->root : 0;
+}
+
+/* Of all processes of a tree that have ended the number in keys is made up, with a pid of 0. */
+static bool is_of(const struct ap_record_process *process, uint32_t key)
+{
+	return key == process->process ||
+	       (AP_PROCESS_PID(key) && AP_PROCESS_PID(key) == AP_PROCESS_PID(process->process));
+}
+
+/* Adds the sites of each process; the last turn is that of the keys that are of none. */
+static int sites_add(struct recording *recording, const struct ap_record_process *processes,
+	size_t count, struct ap_work *work)
+{
+	const struct ap_snapshot *snapshot = recording->snapshot;
+	bool *added = calloc(snapshot->site_count + 1, sizeof(*added));
+	size_t done = 0;
+	int err = added ? 0 : -ENOMEM;
+
+	for (size_t turn = 0; turn <= count && !err; turn++) {
+		const struct ap_record_process *process = turn < count ? &processes[turn] : NULL;
+
+		err = process_enter(recording, process);
+		for (size_t i = 0; i < snapshot->site_count && !err; i++) {
+			if (added[i] ||
+				(process && !is_of(process, snapshot->site_keys[i].process)))
+				continue;
+			added[i] = true;
+			ap_work_step(work, done++, snapshot->site_count, NULL);
+			err = site_add(recording, i);
+		}
+	}
+	free(added);
+	return err;
+}
+
+int ap_record_tree(struct ap_profile *profile, const struct ap_snapshot *snapshot,
+	const struct ap_record_process *processes, size_t count, struct ap_symbolizer *symbolizer,
 	struct ap_record_faults *faults, struct ap_work *work)
 {
 	struct recording recording = {
 		.profile = profile,
 		.symbolizer = symbolizer,
 		.snapshot = snapshot,
-		.table = table,
 		.ages = ap_site_ages_new(snapshot),
-		.process = pid,
 		.faults = faults,
 	};
+	const struct ap_mapping *program = processes->table->program;
 	int err = recording.ages ? 0 : -ENOMEM;
 
-	if (!err && table->program) {
-		err = ap_symbolize_mapping(profile, table->program);
+	if (!err && program) {
+		err = ap_symbolize_mapping(profile, program);
 		if (err >= 0) {
 			profile->main_mapping = err;
 			err = 0;
@@ -282,10 +335,8 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	}
 	memset(faults, 0, sizeof(*faults));
 	faults->sums_differ = sums_differ(snapshot);
-	for (size_t i = 0; i < snapshot->site_count && !err; i++) {
-		ap_work_step(work, i, snapshot->site_count, NULL);
-		err = site_add(&recording, i);
-	}
+	if (!err)
+		err = sites_add(&recording, processes, count, work);
 	if (!err)
 		err = losses_add(&recording);
 	free(recording.ages);
@@ -294,4 +345,13 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	profile->info.lost = stacks_lost(snapshot);
 	profile->info.whole_stacks = snapshot->totals.ends[AP_END_START];
 	return err;
+}
+
+int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
+	const struct ap_mapping_table *table, struct ap_symbolizer *symbolizer, pid_t pid,
+	struct ap_record_faults *faults, struct ap_work *work)
+{
+	struct ap_record_process process = {.process = (uint32_t)pid, .table = table};
+
+	return ap_record_tree(profile, snapshot, &process, 1, symbolizer, faults, work);
 }

@@ -26,6 +26,19 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_mapping_table *table, struct ap_symbolizer *symbolizer, pid_t pid,
 	struct ap_record_faults *faults, struct ap_work *work);
 
+/* One process of a recorded tree. */
+struct ap_record_process {
+	uint32_t process; /* in keys; what is of programs that it has executed before counts, too */
+	const char *name; /* of the frame above its stacks: "worker (4128)" */
+	const struct ap_mapping_table *table;
+	const struct ap_jit *jit; /* NULL: none */
+};
+
+/* The same for a tree of processes. The first one is the program. */
+int ap_record_tree(struct ap_profile *profile, const struct ap_snapshot *snapshot,
+	const struct ap_record_process *processes, size_t count, struct ap_symbolizer *symbolizer,
+	struct ap_record_faults *faults, struct ap_work *work);
+
 /*
  * The locations of one stack, leaf first, added to a profile; what has cut it is the outermost. How
  * many, -ENOMEM, or -EINVAL for a stack that no program writes.

@@ -36,15 +36,9 @@ const char *ap_end_name(enum ap_end end)
 	return (unsigned int)end < AP_ENDS ? end_names[end] : "unknown end";
 }
 
-/* A whole hash map, in the order in which the kernel has it. */
-struct dump {
-	char *keys, *values;
-	size_t count;
-};
-
 /* One element at a time, for a map without batches. An element deleted meanwhile is left out. */
 static int dump_slowly(
-	int map, uint32_t key_size, uint32_t value_size, uint32_t room, struct dump *dump)
+	int map, uint32_t key_size, uint32_t value_size, uint32_t room, struct ap_map_dump *dump)
 {
 	const void *previous = NULL;
 	char *key;
@@ -62,7 +56,7 @@ static int dump_slowly(
 	return 0;
 }
 
-static int dump_map(int map, uint32_t key_size, uint32_t value_size, struct dump *dump)
+int ap_map_dump_read(int map, uint32_t key_size, uint32_t value_size, struct ap_map_dump *dump)
 {
 	struct bpf_map_info info = {0};
 	uint32_t length = sizeof(info), count, position;
@@ -105,7 +99,7 @@ static int order_compare(const void *a, const void *b)
 }
 
 /* Sorts both arrays of a dump by the 8 bytes at the start of the keys, and shrinks them. */
-static int dump_sort(struct dump *dump, size_t key_size, size_t value_size)
+static int dump_sort(struct ap_map_dump *dump, size_t key_size, size_t value_size)
 {
 	size_t count = dump->count;
 	struct order *order = calloc(count + 1, sizeof(*order));
@@ -136,16 +130,16 @@ static int dump_sort(struct dump *dump, size_t key_size, size_t value_size)
 	return 0;
 }
 
-static int map_read(int map, size_t key_size, size_t value_size, struct dump *dump)
+static int map_read(int map, size_t key_size, size_t value_size, struct ap_map_dump *dump)
 {
-	int err = dump_map(map, key_size, value_size, dump);
+	int err = ap_map_dump_read(map, key_size, value_size, dump);
 
 	return err ? err : dump_sort(dump, key_size, value_size);
 }
 
 int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *maps)
 {
-	struct dump sites = {0}, stacks = {0}, live = {0}, threads = {0};
+	struct ap_map_dump sites = {0}, stacks = {0}, live = {0}, threads = {0};
 	struct timespec now;
 	uint32_t key = 0;
 	int err;
@@ -153,10 +147,11 @@ int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *map
 	memset(ret, 0, sizeof(*ret));
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ret->read_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	err = dump_map(maps->live, sizeof(*ret->live_keys), sizeof(*ret->live), &live);
+	err = ap_map_dump_read(maps->live, sizeof(*ret->live_keys), sizeof(*ret->live), &live);
 	if (err)
 		goto out;
-	err = dump_map(maps->threads, sizeof(*ret->thread_ids), sizeof(*ret->threads), &threads);
+	err = ap_map_dump_read(
+		maps->threads, sizeof(*ret->thread_ids), sizeof(*ret->threads), &threads);
 	if (err)
 		goto out;
 	/* Sites before stacks: every site's stack is there already. */

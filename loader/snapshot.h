@@ -14,7 +14,8 @@
 struct ap_snapshot {
 	struct ap_totals totals;
 	struct ap_site losses[AP_LOSSES];
-	/* Parallel arrays; stacks sorted by id, sites by stack id. */
+	/* Parallel arrays; stacks sorted by id, sites by stack id, and then those of processes of a
+	 * tree that have ended. */
 	struct ap_site_key *site_keys;
 	struct ap_site *sites;
 	size_t site_count;
@@ -30,6 +31,15 @@ struct ap_snapshot {
 	size_t thread_count;
 	uint64_t begin_ns, read_ns; /* CLOCK_MONOTONIC: of the first attach, and now */
 };
+
+/* A whole hash map, in the order in which the kernel has it. */
+struct ap_map_dump {
+	char *keys, *values; /* to be freed, also after an error */
+	size_t count;
+};
+
+/* 0 or a negative errno. A dump starts as {0}. */
+int ap_map_dump_read(int map, uint32_t key_size, uint32_t value_size, struct ap_map_dump *dump);
 
 /* The descriptors of the maps that a snapshot reads. */
 struct ap_snapshot_maps {

@@ -389,6 +389,11 @@ uint32_t ap_unwind_list_new(struct ap_unwind *unwind)
 	return AP_LIST_NONE;
 }
 
+bool ap_unwind_list_is_shared(const struct ap_unwind *unwind, uint32_t list)
+{
+	return list >= AP_LISTS || unwind->lists[list].users > 1;
+}
+
 void ap_unwind_list_share(struct ap_unwind *unwind, uint32_t list)
 {
 	if (list < AP_LISTS)
@@ -397,7 +402,9 @@ void ap_unwind_list_share(struct ap_unwind *unwind, uint32_t list)
 
 void ap_unwind_list_leave(struct ap_unwind *unwind, uint32_t list)
 {
-	if (list < AP_LISTS && list && unwind->lists[list].users && !--unwind->lists[list].users) {
+	if (list >= AP_LISTS || !unwind->lists[list].users)
+		return;
+	if (!--unwind->lists[list].users) {
 		bpf_map_delete_elem(unwind->maps.mappings, &list);
 		ap_unwind_list_clear(&unwind->lists[list]);
 	}

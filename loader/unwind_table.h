@@ -43,12 +43,14 @@ int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_ma
 
 /*
  * Lists of several processes. Number 0 is always there. A new one, AP_LIST_NONE: there are too
- * many; whether one has what the table has; one user of a list more; one less: the last one's list
+ * many; whether one has what the table has; whether it has several users, or is none;
+ * one user of a list more; one less: the last one's list
  * is gone, list 0 stays.
  */
 uint32_t ap_unwind_list_new(struct ap_unwind *unwind);
 bool ap_unwind_list_fits(
 	const struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table);
+bool ap_unwind_list_is_shared(const struct ap_unwind *unwind, uint32_t list);
 void ap_unwind_list_share(struct ap_unwind *unwind, uint32_t list);
 void ap_unwind_list_leave(struct ap_unwind *unwind, uint32_t list);
 

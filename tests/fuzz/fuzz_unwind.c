@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	table.files = own;
 	if (!table_fill(&table, mappings, data, size))
 		return 0;
-	if (ap_unwind_update(unwind, &table))
+	if (ap_unwind_update(unwind, 0, &table))
 		abort();
 	published_check();
 	return 0;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/* Recordings of a whole tree of processes: --follow-fork, --tree. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "units.h"
+
+static int watch_open(struct recording *recording, struct ap_error *error)
+{
+	int err = ap_process_watch_open(&recording->deaths, true);
+
+	if (!err)
+		err = ap_process_watch_add(recording->deaths, recording->target.pid);
+	if (err)
+		ap_preflight_explain(error, err, "the kernel does not let children be followed");
+	return err;
+}
+
+static int tree_open(struct recording *recording, struct ap_error *error)
+{
+	const struct recording_options *options = recording->options;
+	struct ap_tree_options tree = {
+		.watch = recording->deaths,
+		.session = recording->session,
+		.root = &recording->target,
+		.files = &recording->files,
+		.period = options->period,
+		.guard = options->guard,
+	};
+	int err = ap_tree_open(&recording->tree, &tree);
+
+	if (!err && options->tree)
+		err = ap_tree_take_descendants(recording->tree);
+	if (err) {
+		ap_error_what(error, AP_EXIT_FAILURE, "cannot follow the children of process %d",
+			recording->target.pid);
+		ap_error_detail(error, "%s", strerror(-err));
+	}
+	return err;
+}
+
+int recording_session_open(struct recording *recording, struct ap_error *error)
+{
+	const struct recording_options *options = recording->options;
+	struct ap_session_options session = options->session;
+	int err = 0;
+
+	if (options->follow) {
+		err = watch_open(recording, error);
+		session.tree = recording->deaths;
+	}
+	if (!err)
+		err = ap_session_open(&recording->session, recording->target.pid, &session, error);
+	if (!err && options->follow)
+		err = tree_open(recording, error);
+	return err;
+}
+
+static void death_tell(void *context, const struct ap_tree_death *death)
+{
+	struct recording *recording = context;
+	char text[AP_DEATH_TEXT], live[AP_SIZE_TEXT];
+
+	if (recording->options->out.quiet || recording->watcher)
+		return;
+	ap_progress_end(&recording->progress);
+	fprintf(stderr, "%s (%d) %s, live %s\n", death->name, death->pid,
+		ap_death_format(text, &death->death), ap_size_format(live, (double)death->live));
+}
+
+void recording_tree_follow(struct recording *recording, uint64_t now_ns)
+{
+	if (recording->tree)
+		ap_tree_follow(recording->tree, now_ns, death_tell, recording);
+}
+
+void recording_tree_settle(struct recording *recording, uint64_t now_ns)
+{
+	if (recording->tree)
+		ap_tree_settle(recording->tree, now_ns, death_tell, recording);
+}
+
+void recording_root_ended(struct recording *recording)
+{
+	char text[AP_DEATH_TEXT];
+
+	recording->root_ended = true;
+	recording->death = ap_process_watch_death(recording->deaths, recording->target.pid);
+	if (recording->options->out.quiet || !recording_goes_on(recording))
+		return;
+	ap_progress_end(&recording->progress);
+	fprintf(stderr, "%s %s; %zu of its children go on\n", recording->target.comm,
+		ap_death_format(text, &recording->death), ap_tree_living(recording->tree));
+}
+
+bool recording_goes_on(const struct recording *recording)
+{
+	return !recording->root_ended || (recording->tree && ap_tree_living(recording->tree));
+}
+
+int recording_totals(const struct recording *recording, struct ap_totals *ret)
+{
+	int err = ap_session_totals(recording->session, ret);
+	const struct ap_counters *released;
+
+	if (err || !recording->tree)
+		return err;
+	released = ap_tree_released(recording->tree);
+	ret->freed.samples += released->samples;
+	ret->freed.objects += released->objects;
+	ret->freed.bytes += released->bytes;
+	ret->freed.weight += released->weight;
+	return 0;
+}
+
+int recording_snapshot(struct recording *recording, struct ap_snapshot *ret)
+{
+	int err = ap_session_snapshot(recording->session, ret);
+
+	return err || !recording->tree ? err : ap_tree_snapshot(recording->tree, ret);
+}
+
+int recording_file(struct recording *recording, struct ap_profile *profile,
+	const struct ap_snapshot *snapshot, struct ap_record_faults *faults, struct ap_work *work)
+{
+	struct ap_record_process *processes;
+	size_t count;
+	int err;
+
+	if (!recording->tree)
+		return ap_record(profile, snapshot, &recording->target.table, recording->symbolizer,
+			recording->target.pid, faults, work);
+	processes = ap_tree_processes(recording->tree, &recording->jit, recording->end_ns, &count);
+	if (!processes)
+		return -ENOMEM;
+	err = ap_record_tree(
+		profile, snapshot, processes, count, recording->symbolizer, faults, work);
+	ap_tree_processes_free(processes, count);
+	return err;
+}
