@@ -33,6 +33,8 @@ int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_completion(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
@@ -48,6 +50,8 @@ extern const char *const cmd_top_help[];
 extern const char *const cmd_report_help[];
 extern const char *const cmd_diff_help[];
 extern const char *const cmd_completion_help[];
+extern const char *const cmd_list_help[];
+extern const char *const cmd_doctor_help[];
 extern const char *const cmd_version_help[];
 extern const char *const cmd_help_help[];
 

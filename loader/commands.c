@@ -10,6 +10,8 @@ const struct command commands[] = {
 	{"top", cmd_top, cmd_top_help, "show a running process live"},
 	{"report", cmd_report, cmd_report_help, "print a profile, or turn it into another format"},
 	{"diff", cmd_diff, cmd_diff_help, "compare two profiles"},
+	{"list", cmd_list, cmd_list_help, "list the processes that can be recorded"},
+	{"doctor", cmd_doctor, cmd_doctor_help, "say what is missing for a recording"},
 	{"completion", cmd_completion, cmd_completion_help, "print what a shell completes by"},
 	{"version", cmd_version, cmd_version_help, "print the version"},
 	{"help", cmd_help, cmd_help_help, "print this, or the help of a command"},

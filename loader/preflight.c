@@ -16,8 +16,6 @@
 #include "privilege.h"
 #include "uprobe_multi.h"
 
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
-
 /* The first line of a small file, without its newline; "" when it cannot be read. */
 static void line_read(const char *path, char *out, size_t room)
 {
@@ -30,8 +28,20 @@ static void line_read(const char *path, char *out, size_t room)
 	out[strcspn(out, "\n")] = '\0';
 }
 
-/* Whether this process is in the first user namespace: in another, capabilities mean little. */
-static bool in_first_user_namespace(void)
+bool ap_lockdown_read(char *out, size_t room)
+{
+	line_read("/sys/kernel/security/lockdown", out, room);
+	return strstr(out, "[integrity]") || strstr(out, "[confidentiality]");
+}
+
+void ap_perf_paranoid_read(char *out, size_t room)
+{
+	line_read("/proc/sys/kernel/perf_event_paranoid", out, room);
+	if (!out[0])
+		snprintf(out, room, "unknown");
+}
+
+bool ap_in_first_user_namespace(void)
 {
 	char line[128];
 	unsigned int inside, outside, count;
@@ -41,7 +51,7 @@ static bool in_first_user_namespace(void)
 	       count == UINT32_MAX;
 }
 
-static int check_capabilities(struct ap_error *error)
+void ap_preflight_missing(char out[AP_MISSING_TEXT])
 {
 	static const struct {
 		int number;
@@ -53,18 +63,25 @@ static int check_capabilities(struct ap_error *error)
 		{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", false},
 	};
 	uint64_t set = ap_capabilities();
-	char missing[80] = "";
 	size_t used = 0;
 
+	out[0] = '\0';
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		if (!(set & AP_CAPABILITY(wanted[i].number)) &&
 			!(wanted[i].in_admin && (set & AP_CAPABILITY(CAP_SYS_ADMIN))))
-			used += (size_t)snprintf(missing + used, sizeof(missing) - used, "%s%s",
+			used += (size_t)snprintf(out + used, AP_MISSING_TEXT - used, "%s%s",
 				used ? ", " : "", wanted[i].name);
-	if (!used)
+}
+
+static int check_capabilities(struct ap_error *error)
+{
+	char missing[AP_MISSING_TEXT];
+
+	ap_preflight_missing(missing);
+	if (!missing[0])
 		return 0;
 	ap_error_what(error, AP_EXIT_PERMISSION, "no permission to profile: missing %s", missing);
-	ap_error_hint(error, "run allocprof with sudo, or as root");
+	ap_error_hint(error, "%s", AP_MISSING_HINT);
 	return -EPERM;
 }
 
@@ -91,13 +108,13 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 
 	if (err)
 		return err;
-	btf = btf__parse(BTF_PATH, NULL);
+	btf = btf__parse(AP_BTF_PATH, NULL);
 	if (!btf) {
 		err = -errno;
 		ap_error_what(error, AP_EXIT_KERNEL,
 			"this kernel does not describe its types (BTF), which the BPF programs "
 			"need");
-		ap_error_detail(error, "%s: %s", BTF_PATH, strerror(-err));
+		ap_error_detail(error, "%s: %s", AP_BTF_PATH, strerror(-err));
 		ap_error_hint(error,
 			"boot a kernel that has CONFIG_DEBUG_INFO_BTF=y; those of Debian, "
 			"Ubuntu, Fedora and RHEL have it. In a container, mount /sys");
@@ -142,7 +159,7 @@ void ap_preflight_explain(struct ap_error *error, int err, const char *what)
 		return;
 	}
 	ap_error_what(error, AP_EXIT_PERMISSION, "%s: permission denied", what);
-	if (!in_first_user_namespace()) {
+	if (!ap_in_first_user_namespace()) {
 		ap_error_detail(
 			error, "this is a user namespace: its root has no rights over the kernel");
 		ap_error_hint(error, "run allocprof on the host");
@@ -153,17 +170,16 @@ void ap_preflight_explain(struct ap_error *error, int err, const char *what)
 		ap_error_hint(error, "run allocprof with sudo, or as root");
 		return;
 	}
-	line_read("/sys/kernel/security/lockdown", line, sizeof(line));
-	if (strstr(line, "[integrity]") || strstr(line, "[confidentiality]")) {
+	if (ap_lockdown_read(line, sizeof(line))) {
 		ap_error_detail(error, "the kernel is locked down: %s", line);
 		ap_error_hint(
 			error, "see /sys/kernel/security/lockdown; Secure Boot may have set it");
 		return;
 	}
-	line_read("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line));
+	ap_perf_paranoid_read(line, sizeof(line));
 	ap_error_detail(error,
 		"a seccomp filter or a security module refuses it; "
 		"kernel.perf_event_paranoid is %s",
-		line[0] ? line : "unknown");
+		line);
 	ap_error_hint(error, "in a container: --privileged, or run allocprof on the host");
 }

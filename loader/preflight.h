@@ -7,8 +7,11 @@
 #define ALLOCPROF_PREFLIGHT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "error.h"
+
+#define AP_BTF_PATH "/sys/kernel/btf/vmlinux"
 
 struct ap_preflight {
 	bool has_preempt_disable; /* the kfuncs bpf_preempt_disable and bpf_preempt_enable */
@@ -18,6 +21,24 @@ struct ap_preflight {
 
 /* 0, or a negative errno with the error filled in. Some 60 ms. */
 int ap_preflight(struct ap_preflight *ret, struct ap_error *error);
+
+/* ---- What it looks at, for who wants to see it all ---- */
+
+/* The names of the capabilities that this process lacks; "" none. */
+#define AP_MISSING_TEXT 80
+#define AP_MISSING_HINT                                               \
+	"run allocprof with sudo; or once, for Linux 6.6 and later: " \
+	"sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep $(command -v allocprof)"
+void ap_preflight_missing(char out[AP_MISSING_TEXT]);
+
+/* The kernel's lockdown file, "" when it has none. Whether it is locked down. */
+bool ap_lockdown_read(char *out, size_t room);
+
+/* kernel.perf_event_paranoid, or "unknown". */
+void ap_perf_paranoid_read(char *out, size_t room);
+
+/* Whether this process is in the first user namespace: in another, capabilities mean little. */
+bool ap_in_first_user_namespace(void);
 
 /*
  * Fills in the error for a BPF or perf call that failed with `err` although the preflight found

@@ -4,7 +4,7 @@
 # CAP_SYS_PTRACE and nothing else records processes of his own and of root's.
 . "$(dirname "$0")/common.sh"
 need_bpf
-need setpriv
+need setpriv setcap
 
 has_lines() { # TEXT...: in the loader's status
   local line
@@ -52,9 +52,14 @@ ends_well only_root "$tmp/roots/only.folded" 0
 three=-all,+bpf,+perfmon,+sys_ptrace
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 loader_env=("${nobody[@]}" --inh-caps $three --ambient-caps $three --bounding-set $three)
-for owner in own root; do
+for owner in own root file; do
   program_env=(env)
-  [ $owner = root ] || program_env=("${nobody[@]}")
+  if [ $owner = file ]; then
+    # As `doctor` says it: capabilities of the file, for a user who has none.
+    setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep "$allocprof" || break
+    loader_env=("${nobody[@]}")
+  fi
+  [ $owner != own ] || program_env=("${nobody[@]}")
   start prober --threads 2
   attach three_$owner -v --period 64K --show-allocator -o "$tmp/nobodys/$owner.folded" "$pid"
   if has "$tmp/three_$owner.err" "^allocprof: the kernel does not attach"; then

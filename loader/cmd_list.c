@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/* allocprof list: the processes that can be recorded. */
+#include "cmd.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "container.h"
+#include "json.h"
+#include "printable.h"
+
+const char *const cmd_list_help[] = {
+	"usage: allocprof list [OPTIONS]\n"
+	"Lists the processes whose allocator has the probes.\n",
+	"      --json               print it as JSON\n"
+	"  -h, --help               this text\n",
+	NULL,
+};
+
+enum { OPTION_JSON = OPTION_OWN };
+
+static const struct option list_options[] = {
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+struct list {
+	struct ap_json json;
+	bool as_json;
+	unsigned int shown, unreadable;
+};
+
+static const char *user_of(pid_t pid, char *out, size_t room)
+{
+	struct passwd *entry = NULL;
+	struct stat status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &status)) {
+		snprintf(out, room, "?");
+		return out;
+	}
+	entry = getpwuid(status.st_uid);
+	if (entry)
+		ap_printable(out, room, entry->pw_name);
+	else
+		snprintf(out, room, "%u", status.st_uid);
+	return out;
+}
+
+static void line_print(
+	struct list *list, const struct ap_target *target, const char *user, const char *container)
+{
+	if (!list->shown)
+		printf("%7s %-12s %-15s %-12s %s\n", "PID", "USER", "COMM", "CONTAINER", "PROBES");
+	printf("%7d %-12s %-15s %-12s ", target->pid, user, target->comm,
+		*container ? container : "-");
+	for (size_t i = 0; i < target->probed_count; i++) {
+		char path[512];
+
+		ap_printable(path, sizeof(path), target->probed[i].object->path);
+		printf("%s%s", i ? ", " : "", path);
+	}
+	putchar('\n');
+}
+
+static void object_print(
+	struct list *list, const struct ap_target *target, const char *user, const char *container)
+{
+	struct ap_json *json = &list->json;
+
+	ap_json_object(json, NULL);
+	ap_json_number(json, "pid", target->pid);
+	ap_json_text(json, "user", user);
+	ap_json_text(json, "comm", target->comm);
+	ap_json_text(json, "command", target->command);
+	ap_json_text(json, "container", *container ? container : NULL);
+	ap_json_array(json, "probes");
+	for (size_t i = 0; i < target->probed_count; i++)
+		ap_json_text(json, NULL, target->probed[i].object->path);
+	ap_json_close(json);
+	ap_json_close(json);
+}
+
+/* One that has exited meanwhile, and the kernel's own threads, are none. */
+static void process_take(struct list *list, pid_t pid)
+{
+	struct ap_target target = {.pidfd = -1};
+	char user[64], container[AP_CONTAINER_TEXT];
+	struct ap_error error;
+	int err = ap_target_open(&target, pid, &error);
+
+	if (!err)
+		err = ap_target_scan(&target, &error);
+	if (!err)
+		err = ap_target_check_probes(&target, &error);
+	if (!err) {
+		(list->as_json ? object_print : line_print)(list, &target,
+			user_of(pid, user, sizeof(user)), ap_container_of(container, pid));
+		list->shown++;
+	} else if (err == -EPERM || err == -EACCES) {
+		list->unreadable++;
+	}
+	ap_target_clear(&target);
+}
+
+static int processes_take(struct list *list, struct ap_error *error)
+{
+	struct dirent **entries;
+	int count = scandir("/proc", &entries, NULL, versionsort);
+	int err = count < 0 ? ap_errno() : 0;
+
+	if (err) {
+		ap_error_what(error, AP_EXIT_FAILURE, "cannot read /proc: %s", strerror(-err));
+		return err;
+	}
+	for (int i = 0; i < count; i++) {
+		pid_t pid = atoi(entries[i]->d_name);
+
+		if (pid > 0)
+			process_take(list, pid);
+		free(entries[i]);
+	}
+	free(entries);
+	return 0;
+}
+
+static int list_print(bool as_json, struct ap_error *error)
+{
+	struct list list = {.json = {.out = stdout}, .as_json = as_json};
+	int err;
+
+	if (as_json) {
+		ap_json_object(&list.json, NULL);
+		ap_json_number(&list.json, "schema", 1);
+		ap_json_array(&list.json, "processes");
+	}
+	err = processes_take(&list, error);
+	if (as_json) {
+		ap_json_close(&list.json);
+		ap_json_number(&list.json, "unreadable", list.unreadable);
+		ap_json_close(&list.json);
+		return err;
+	}
+	if (!err && !list.shown)
+		fputs("no process with otel_memory probes\n", stderr);
+	if (list.unreadable)
+		fprintf(stderr, "note: %u not readable; run as root\n", list.unreadable);
+	return err;
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct ap_error error = {0};
+	bool as_json = false;
+	int option, err = 0;
+
+	opterr = 0;
+	optind = 1;
+	while (!err && (option = getopt_long(argc, argv, ":h", list_options, NULL)) >= 0) {
+		switch (option) {
+		case OPTION_JSON:
+			as_json = true;
+			break;
+		case 'h':
+			help_print(cmd_list_help);
+			return AP_EXIT_OK;
+		default:
+			err = option_error(&error, option, argv, list_options);
+		}
+	}
+	if (!err && optind < argc) {
+		ap_error_what(&error, AP_EXIT_USAGE, "list takes no arguments");
+		ap_error_hint(&error, "allocprof list --help");
+		err = -EINVAL;
+	}
+	if (!err)
+		err = list_print(as_json, &error);
+	if (!err)
+		return AP_EXIT_OK;
+	ap_error_print(stderr, &error);
+	return error.status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The container that a process is in, as its control group names it. */
+#ifndef ALLOCPROF_CONTAINER_H
+#define ALLOCPROF_CONTAINER_H
+
+#include <sys/types.h>
+
+/* The first twelve digits, as docker, podman and crictl show them; "" when it is in none. */
+#define AP_CONTAINER_TEXT 13
+
+/*
+ * Finds the id in the text of a cgroup file: the last 64 hexadecimal digits, which docker,
+ * containerd, CRI-O and podman put there each in their own way. Returns out.
+ */
+char *ap_container_parse(char out[AP_CONTAINER_TEXT], const char *cgroup);
+
+/* Of a process. Returns out. */
+char *ap_container_of(char out[AP_CONTAINER_TEXT], pid_t pid);
+
+#endif

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# `list` names the processes that have the probes, for root and for somebody who may look into his
+# own alone; the others are counted. Names cannot hold escape sequences.
+. "$(dirname "$0")/common.sh"
+need_bpf
+need setpriv python3
+
+chmod 755 "$tmp"
+evil=$(printf 'p\033[31mr')
+cp "$programs/prober" "$tmp/$evil"
+cp "$allocprof" "$tmp/allocprof"
+start prober
+root_pid=$pid
+setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/$evil" <>"$tmp/prober.in" >"$tmp/own.out" &
+own_pid=$!
+started+=("$own_pid")
+wait_until has "$tmp/own.out" "^ready"
+
+"$allocprof" list >"$tmp/list.out" 2>"$tmp/list.err" || fail "list ended with $?"
+has "$tmp/list.out" "^ *PID USER +COMM +CONTAINER +PROBES" || fail "no header"
+has "$tmp/list.out" "^ *$root_pid root +prober +[-0-9a-f]+ +$programs/prober$" || fail "no root's"
+has "$tmp/list.out" "^ *$own_pid nobody +p.x1b\[31mr " || fail "no nobody's"
+! grep -q "$(printf '\033')" "$tmp/list.out" || fail "an escape sequence"
+
+nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/allocprof" "$@"; }
+nobody list >"$tmp/nobody.out" 2>"$tmp/nobody.err" || fail "list ended with $?"
+has "$tmp/nobody.out" "^ *$own_pid nobody " || fail "his own is missing"
+! has "$tmp/nobody.out" "^ *$root_pid " || fail "root's is shown"
+has "$tmp/nobody.err" "^note: [1-9][0-9]* not readable; run as root" || fail "no count"
+
+"$allocprof" list --json | python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+pid, own = int(sys.argv[1]), int(sys.argv[2])
+assert got["schema"] == 1 and got["unreadable"] >= 0
+by_pid = {p["pid"]: p for p in got["processes"]}
+assert by_pid[pid]["user"] == "root" and by_pid[pid]["comm"] == "prober", by_pid[pid]
+assert by_pid[pid]["probes"][0].endswith("/prober"), by_pid[pid]
+assert by_pid[own]["user"] == "nobody"
+' "$root_pid" "$own_pid" || fail "--json"
+
+status=0
+"$allocprof" list 1 2>"$tmp/usage.err" || status=$?
+equal "status of an argument" $status 2
