@@ -17,8 +17,8 @@ static const char *word_take(char *out, const char *text, const char *end)
 static bool line_read(const char *line, struct ap_help_option *ret)
 {
 	*ret = (struct ap_help_option){0};
-	/* The text before the options is not indented. */
-	if (*line != ' ')
+	/* The text before the options is not indented, and that of an option is further. */
+	if (strspn(line, " ") != 2 && strspn(line, " ") != 6)
 		return false;
 	line += strspn(line, " ");
 	if (line[0] == '-' && line[1] && line[1] != '-' && strncmp(line + 2, ", ", 2) == 0) {
