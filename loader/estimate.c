@@ -30,6 +30,10 @@ void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
 	double itself = (double)sample->value[value], samples = (double)sample->samples;
 
 	sum->value += itself;
+	if (sample->variance[value] > 0) {
+		sum->variance += sample->variance[value];
+		return;
+	}
 	if (!sample->samples && profile->info.period > 0 && objects > 0) {
 		samples = objects * -expm1(-bytes / objects / (double)profile->info.period);
 		if (samples < LEAST_SAMPLES)

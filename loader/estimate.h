@@ -42,7 +42,9 @@ struct ap_estimate {
 
 /*
  * Adds a sample of a profile to a sum. Of files that do not say how many samples there were (those
- * of others) n is k (1 - exp(-s / period)). A value that nothing is known of adds no variance.
+ * of others) n is k (1 - exp(-s / period)). A value that nothing is known of adds no variance. A
+ * sum or difference of profiles has the sum of their variances, as if they were of different
+ * blocks: of two moments of one recording that is too much rather than too little.
  */
 void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
 	const struct ap_sample *sample, enum ap_value value);

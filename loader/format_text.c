@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,9 +20,10 @@
 #define NAME_COLUMNS 64
 #define TEXT_ROOM    256
 #define VALUE_TEXT   32
-#define ERROR_TEXT   16
+#define ERROR_TEXT   (VALUE_TEXT + 4)
 
 #define ERROR_COLUMNS  7
+#define CHANGE_COLUMNS 14
 #define THREAD_COLUMNS 15
 
 struct site {
@@ -131,14 +133,32 @@ static const char *value_text(char out[VALUE_TEXT], const struct ap_profile *pro
 	return out;
 }
 
-/* "+/-12%", or "" where nothing is known, or all: at most ERROR_COLUMNS. */
-static const char *error_text(char out[ERROR_TEXT], const struct ap_estimate *estimate,
-	const struct ap_format_options *options)
+/* Of a difference in its unit: "+/-1.2 MiB". A share of a small change would say nothing. */
+static const char *change_error_text(char out[ERROR_TEXT], const struct ap_profile *profile,
+	const struct ap_format_options *options, const struct ap_estimate *estimate)
+{
+	double half = ap_estimate_interval(estimate->variance);
+	struct ap_format_options unsigned_options = *options;
+	char value[VALUE_TEXT];
+
+	*out = '\0';
+	unsigned_options.difference = false;
+	if (half >= 0.5 && half < 0x1p62)
+		snprintf(out, ERROR_TEXT, "+/-%s",
+			value_text(value, profile, &unsigned_options, llround(half)));
+	return out;
+}
+
+/* "+/-12%", or "" where nothing is known, or all. */
+static const char *error_text(char out[ERROR_TEXT], const struct ap_profile *profile,
+	const struct ap_format_options *options, const struct ap_estimate *estimate)
 {
 	double percent = 100 * ap_estimate_share(estimate);
 
+	if (options->difference)
+		return change_error_text(out, profile, options, estimate);
 	*out = '\0';
-	if (options->difference || percent <= 0)
+	if (percent <= 0)
 		return out;
 	if (percent < 999)
 		snprintf(out, ERROR_TEXT, "+/-%.0f%%", percent);
@@ -190,7 +210,7 @@ static void total_write(FILE *out, const struct ap_profile *profile,
 	uint32_t stacks = stacks_count(profile, options);
 	char what[64], unit[32], value[VALUE_TEXT], error[ERROR_TEXT];
 
-	error_text(error, total, options);
+	error_text(error, profile, options, total);
 	value_text(value, profile, options, profile->total[options->value]);
 	if (ap_profile_has(profile, options->value)) {
 		fprintf(out, "%s %s%s%s", is_live ? "live" : "allocated", value, *error ? " " : "",
@@ -244,7 +264,8 @@ static void site_write(FILE *out, const struct ap_profile *profile,
 	ap_printable(shown, sizeof(shown), name);
 	fprintf(out, "  %10s", value_text(value, profile, options, site->value));
 	if (has_errors)
-		fprintf(out, "  %-*s", ERROR_COLUMNS, error_text(error, &site->estimate, options));
+		fprintf(out, "  %-*s", options->difference ? CHANGE_COLUMNS : ERROR_COLUMNS,
+			error_text(error, profile, options, &site->estimate));
 	if (!options->difference)
 		fprintf(out, "  %5.1f%%", total ? 100.0 * (double)site->value / (double)total : 0);
 	if (site->thread >= 0)
@@ -299,8 +320,7 @@ int ap_format_text_write(
 			sites.count--;
 		total_write(out, profile, options, &total);
 		left_out_write(out, profile, options);
-		sites_write(
-			out, profile, options, &sites, total.variance > 0 && !options->difference);
+		sites_write(out, profile, options, &sites, total.variance > 0);
 		if (fflush(out) || ferror(out))
 			err = ap_errno();
 	}

@@ -84,6 +84,7 @@ struct ap_sample {
 	struct ap_labels labels;
 	int64_t value[AP_VALUES];
 	uint64_t samples; /* of the allocator, that the values stand for; 0: not known */
+	double variance[AP_VALUES]; /* of sums and differences of profiles; see estimate.h */
 };
 
 /*
@@ -183,7 +184,8 @@ int64_t ap_value_add(int64_t a, int64_t b);
 /*
  * Adds `factor` times everything in `other`; -1 subtracts, which makes a diff. Locations are
  * matched by mapping (build id or file, size and offset), address within it, and lines, so two
- * runs at other addresses meet. Samples whose values all come out 0 stay.
+ * runs at other addresses meet. Samples whose values all come out 0 stay. Variances add up, also
+ * when it is subtracted.
  */
 int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other, int factor);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate.h"
 #include "table.h"
 
 /* The key by which mappings of two runs are the same, and the index of the one with it. */
@@ -110,8 +111,8 @@ static int64_t multiply_saturating(int64_t a, int factor)
 	return product;
 }
 
-static int merge_sample(struct ap_profile *profile, const struct ap_sample *sample, int factor,
-	const struct renaming *renamed)
+static int merge_sample(struct ap_profile *profile, const struct ap_profile *other,
+	const struct ap_sample *sample, int factor, const struct renaming *renamed)
 {
 	uint32_t *location = reallocarray(NULL, sample->depth + 1, sizeof(*location));
 	struct ap_labels labels = sample->labels;
@@ -129,6 +130,12 @@ static int merge_sample(struct ap_profile *profile, const struct ap_sample *samp
 	index = ap_profile_add_labeled(
 		profile, location, sample->depth, &labels, value, sample->samples);
 	free(location);
+	for (int i = 0; i < AP_VALUES && index >= 0; i++) {
+		struct ap_estimate estimate = {0};
+
+		ap_estimate_add(&estimate, other, sample, i);
+		profile->samples[index].variance[i] += estimate.variance;
+	}
 	return index;
 }
 
@@ -161,7 +168,7 @@ int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other,
 		renamed.thread[i] = (uint32_t)err;
 	}
 	for (uint32_t i = 0; i < other->sample_count && err >= 0; i++)
-		err = merge_sample(profile, &other->samples[i], factor, &renamed);
+		err = merge_sample(profile, other, &other->samples[i], factor, &renamed);
 out:
 	free(renamed.mapping);
 	free(renamed.function);

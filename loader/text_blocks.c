@@ -73,6 +73,9 @@ static void sizes_write(FILE *out, const struct ap_text_blocks *blocks)
 void ap_text_blocks_write(
 	FILE *out, const struct ap_text_blocks *blocks, const struct ap_format_options *options)
 {
+	/* Shares of changes say nothing. */
+	if (options->difference)
+		return;
 	if (options->lifetimes)
 		lifetimes_write(out, blocks);
 	if (options->sizes)

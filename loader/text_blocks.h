@@ -19,7 +19,7 @@ struct ap_text_blocks {
 void ap_text_blocks_add(
 	struct ap_text_blocks *blocks, const struct ap_sample *sample, enum ap_value value);
 
-/* The lines that the options ask for; none of what nothing is known of. */
+/* The lines that the options ask for; none of what nothing is known of, and of a difference. */
 void ap_text_blocks_write(
 	FILE *out, const struct ap_text_blocks *blocks, const struct ap_format_options *options);
 

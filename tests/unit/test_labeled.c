@@ -60,6 +60,28 @@ static void table_has_threads_errors_and_blocks(void **state)
 	ap_profile_free(profile);
 }
 
+/* Of 6 samples for 60 blocks of 6000 bytes V is 6000^2 (1/6 - 1/60), on both sides. */
+static void difference_has_the_errors_of_both(void **state)
+{
+	struct ap_profile *profile = labeled_profile(), *difference = ap_profile_new();
+	struct ap_format_options options = {
+		.value = AP_INUSE_SPACE, .difference = true, .sizes = true};
+	uint32_t location;
+	char *text;
+
+	assert_int_equal(ap_profile_merge(difference, profile, 1), 0);
+	assert_int_equal(ap_profile_merge(difference, profile, -1), 0);
+	location = difference->samples[0].location[0];
+	labeled_add(difference, location, difference->samples[0].labels, 5, 5000, true, 0);
+	text = written(ap_format_text_write, difference, &options);
+	assert_string_equal(text, "live +4.9 KiB +/-8.4 KiB since the base, in 1 stack\n"
+				  "    +4.9 KiB  +/-6.3 KiB      first                11  leak     "
+				  "                         l.c:1\n");
+	free(text);
+	ap_profile_free(difference);
+	ap_profile_free(profile);
+}
+
 static void folded_begins_with_the_thread(void **state)
 {
 	struct ap_profile *profile = labeled_profile();
@@ -128,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_counted_once),
 		cmocka_unit_test(table_has_threads_errors_and_blocks),
+		cmocka_unit_test(difference_has_the_errors_of_both),
 		cmocka_unit_test(folded_begins_with_the_thread),
 		cmocka_unit_test(page_has_the_parts_of_each_node),
 		cmocka_unit_test(pprof_brings_them_back),
