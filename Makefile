@@ -77,7 +77,7 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all alloc deps demo pictures check check-alloc check-unit check-integration lint format asan ubsan tsan \
-	units alloc-tests bench bench-symbols overhead accidents fuzz fuzzers coverage install uninstall deb clean help \
+	units alloc-tests bench bench-symbols overhead accidents soak fuzz fuzzers coverage install uninstall deb clean help \
 	compile_commands.json
 
 all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)
@@ -236,6 +236,10 @@ accidents: all $(programs)  ## SIGKILL loader, target or both at a random moment
 	$(Q)O=$(O) ROUNDS=$(or $(ROUNDS),1000) TEST_TIMEOUT=86400 ONLY='^integration/accidents$$' \
 		tests/run.sh integration
 	$(Q)grep : $(O)/test-logs/integration_accidents.log | grep -v ' Killed '
+
+soak: all $(programs)  ## attach and detach for MINUTES (30), to redis and others, and look for growth
+	$(Q).ci/deps build demo
+	$(Q)O=$(O) tests/soak.py $(or $(MINUTES),30)
 
 # What is not installed is named and left out.
 bench:  ## compare with other allocators; takes WORKLOADS=REGEX ROUNDS=N SCALE=N PEERS="NAME=PATH ..."
