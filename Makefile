@@ -299,7 +299,7 @@ compile_commands.json: $(skeletons) $(proto_src) $(embed_hdr)  ## for clang-tidy
 	$(Q)$(MAKE) --no-print-directory -nB V=1 all $(unit_tests) $(alloc_tests) $(programs) $(pages) $(benches) \
 		| awk -v dir=$(CURDIR) -f .ci/compile-commands > $@
 
-lint:  ## clang-format (BASE=REV: of the lines since then), clang-tidy, shellcheck, node --check
+lint:  ## clang-format (BASE=REV: of the lines since then), clang-tidy, cppcheck, shellcheck, node --check
 	$(Q).ci/deps build check lint
 	$(Q)$(MAKE) --no-print-directory compile_commands.json
 	$(Q)O=$(O) .ci/lint
