@@ -12,10 +12,11 @@
 
 const char output_options_help[] =
 	"  -o, --output FILE        write this; repeatable, the extension says what:\n"
-	"                           .html, .svg, .pb.gz (pprof), .folded, .txt, and\n"
-	"                           .json (for speedscope)\n"
+	"                           .html, .svg, .pb.gz (pprof), .folded, .txt,\n"
+	"                           .tree, and .json (for speedscope)\n"
 	"  -f, --format NAME        what to write where the extension does not say it:\n"
-	"                           html, svg, pprof, folded, speedscope, json, text\n"
+	"                           html, svg, pprof, folded, speedscope, json,\n"
+	"                           text, tree (of calls)\n"
 	"      --show live|allocated   what single-valued outputs hold (live)\n"
 	"      --by bytes|objects      and in which unit (bytes)\n"
 	"      --show-allocator     keep malloc, operator new, ... in the stacks\n"

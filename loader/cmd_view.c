@@ -66,6 +66,9 @@ int view_options_parse(struct view_options *options, int argc, char **argv,
 		options->out.quiet = true;
 		err = output_add(&options->out, "-", ap_format_by_name("json"), error);
 	}
+	/* A format alone is meant for standard output, like the table. */
+	if (!err && options->out.named && !options->out.count)
+		err = output_add(&options->out, "-", options->out.named, error);
 	return err ? err : output_options_finish(&options->out, error);
 }
 

@@ -106,6 +106,12 @@ ap_format_write_fn ap_format_json_write;
 ap_format_write_fn ap_format_text_write;
 
 /*
+ * For a terminal, too: the tree of calls, the largest first, with what is below 1% of the total
+ * summed up. Its lines are Unicode where the locale's character set is.
+ */
+ap_format_write_fn ap_format_tree_write;
+
+/*
  * An interactive flame graph in one file. Has all values; begins with options->value, or the
  * profile's default value when that one is nothing. With options->base it shows what has changed
  * since then; the values are taken as they are: whoever compares rates has scaled them.

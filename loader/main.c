@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* From the command line to a command. */
 #include <errno.h>
+#include <locale.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,8 @@ int main(int argc, char **argv)
 	int status;
 
 	streams_open();
+	/* Which characters there are, and how wide. Numbers are written as in C. */
+	setlocale(LC_CTYPE, "");
 	/* A pipe that nobody reads any more is an error of writing, with a message. */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {

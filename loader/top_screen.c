@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
-#include <locale.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +60,6 @@ int ap_top_screen_open(struct ap_top_screen **ret, bool colours)
 
 	if (!screen)
 		return -ENOMEM;
-	/* Not the rest of the locale: numbers are to be written with a point. */
-	setlocale(LC_CTYPE, "");
 	screen->ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	screen->error = -1;
 	screen->curses = newterm(NULL, stdout, stdin);

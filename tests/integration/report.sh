@@ -119,6 +119,9 @@ json "$tmp/status.out" 'j["total"]["alloc_space"] == {"value": 7006, "base": 602
   'j["total"]["inuse_space"]["change"] == 3994 and j["base_scale"] == 2'
 status 0 "$allocprof" report -f json -o "$tmp/own.json" -o "$tmp/other.pb.gz" "$tmp/base.pb.gz"
 has "$tmp/own.json" '^\{"schema":1,' || fail "--format json"
+status 0 env LC_ALL=C "$allocprof" report -f tree "$tmp/base.pb.gz"
+equal "the tree on standard output" "$(sed -E 's/^ +//; s/ +/ /g' "$tmp/status.out")" \
+  $'2.9 KiB 100.0% main x.c\n2.0 KiB 66.5% |-right x.c\n1009 B 33.5% `-left x.c'
 status 0 "$allocprof" report -o "$tmp/speedscope.json" "$tmp/base.pb.gz"
 json "$tmp/speedscope.json" '[sum(p["weights"]) for p in j["profiles"]] == [3012, 3012]'
 status 0 "$allocprof" diff -f speedscope -o - "$tmp/new.pb.gz" "$tmp/base.pb.gz"
