@@ -41,6 +41,7 @@ int recording_attach(struct recording *recording, pid_t pid, struct ap_error *er
 		return err;
 	recording_begin(recording);
 	ap_session_set_work(recording->session, recording_work_begin(recording, WORK_TABLES));
+	recording_tree_follow(recording, recording->begin_ns);
 	err = recording_scan(recording, error);
 	recording_work_end(recording);
 	ap_session_set_work(recording->session, NULL);

@@ -196,6 +196,9 @@ static void end_print(const struct recording *recording, const struct ap_totals 
 	if (recording->end == END_EXITED)
 		fprintf(stderr, "%s %s\n", recording->target.comm,
 			end_format(end, recording, totals));
+	else if (recording->root_ended)
+		fprintf(stderr, "detached; the children of %s keep running\n",
+			recording->target.comm);
 	else
 		fprintf(stderr, "detached; %s keeps running\n", recording->target.comm);
 }

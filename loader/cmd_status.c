@@ -151,6 +151,12 @@ void recording_losses_tell(const struct recording *recording, const struct ap_sn
 			ap_loss_name(i), remedy);
 		tell(context, text);
 	}
+	if (recording->tree && ap_process_watch_lost(recording->deaths)) {
+		snprintf(text, sizeof(text),
+			"%llu children were not recorded: %d processes are the most at once",
+			(unsigned long long)ap_process_watch_lost(recording->deaths), AP_PROCESSES);
+		tell(context, text);
+	}
 	if (!snapshot->totals.frees_missed)
 		return;
 	snprintf(text, sizeof(text),

@@ -28,6 +28,7 @@ struct process {
 	uint32_t key;  /* as it stands in keys, by now */
 	uint32_t list; /* of mappings */
 	uint64_t scan_ns, pause_ns;
+	uint32_t before; /* the key of what the programs before this one have left; 0: none */
 	bool ended, crashed;
 	struct ap_death death;
 	uint64_t period_before, guard_before; /* of what was set; 0: nothing */
@@ -208,6 +209,7 @@ static void process_renew(struct ap_tree *tree, struct process *process, uint32_
 	ap_process_watch_remove_list(tree->options.watch, process->key);
 	ap_unwind_list_leave(ap_session_tables(tree->options.session), process->list);
 	process->list = AP_LIST_NONE;
+	process->before = ap_ended_of(&tree->ended, &process->target);
 	process->key = key;
 	process->scan_ns = 0;
 	process->pause_ns = PAUSE_LEAST_NS;
@@ -223,6 +225,7 @@ static void root_renew(struct ap_tree *tree, uint32_t key)
 {
 	ap_process_watch_set_list(tree->options.watch, key, tree->root.list);
 	ap_process_watch_remove_list(tree->options.watch, tree->root.key);
+	tree->root.before = ap_ended_of(&tree->ended, tree->options.root);
 	tree->root.key = key;
 	ap_process_files_close(&tree->options.root->table.files);
 	ap_target_read_names(tree->options.root);
@@ -290,14 +293,17 @@ static void process_look(struct ap_tree *tree, pid_t pid, ap_tree_tell_fn *tell,
 static uint32_t ended_owner(void *context, uint32_t key)
 {
 	struct ap_tree *tree = context;
-	struct process *process = process_find(tree, (pid_t)AP_PROCESS_PID(key));
+	pid_t pid = (pid_t)AP_PROCESS_PID(key);
+	struct process *process =
+		pid == tree->options.root->pid ? &tree->root : process_find(tree, pid);
 
-	if ((pid_t)AP_PROCESS_PID(key) == tree->options.root->pid)
-		return key == tree->root.key ? 0 : ap_ended_of(&tree->ended, tree->options.root);
 	/* A number in a damaged key is nobody's. */
-	if (!process || process->crashed || (!process->ended && key == process->key))
+	if (!process)
 		return 0;
-	return ap_ended_of(&tree->ended, &process->target);
+	if (key != process->key)
+		return process->before;
+	return process->ended && !process->crashed ? ap_ended_of(&tree->ended, &process->target)
+						   : 0;
 }
 
 static void tree_sweep(struct ap_tree *tree)
