@@ -76,7 +76,7 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all alloc deps demo pictures check check-alloc check-unit check-integration lint format asan ubsan tsan \
+.PHONY: all alloc deps demo pictures check check-alloc check-unit check-integration check-kernels lint format asan ubsan tsan \
 	units alloc-tests bench bench-symbols overhead accidents soak fuzz fuzzers coverage test-programs install uninstall deb clean help \
 	compile_commands.json
 
@@ -240,6 +240,12 @@ accidents: all $(programs)  ## SIGKILL loader, target or both at a random moment
 soak: all $(programs)  ## attach and detach for MINUTES (30), to redis and others, and look for growth
 	$(Q).ci/deps build demo
 	$(Q)O=$(O) tests/soak.py $(or $(MINUTES),30)
+
+KERNELS ?= 5.10 6.1 6.12 6.18 7
+check-kernels:  ## run tests under other kernels in qemu; takes KERNELS="5.10 6.1 ..." TESTS=REGEX LIMIT=SECONDS
+	$(Q).ci/deps build check kernels
+	$(Q)$(MAKE) --no-print-directory $(JOBS) all $(O)/tests/unit/test_session $(programs)
+	$(Q)O=$(O) tests/kernels.sh $(KERNELS)
 
 # What is not installed is named and left out.
 bench:  ## compare with other allocators; takes WORKLOADS=REGEX ROUNDS=N SCALE=N PEERS="NAME=PATH ..."

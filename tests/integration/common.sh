@@ -49,14 +49,15 @@ need() { # COMMAND...
   done
 }
 
-# Until the command succeeds, for half a minute.
+# Until the command succeeds, for half a minute, or as long as TEST_PATIENCE says.
 wait_until() {
-  local deadline=$((SECONDS + 30))
+  local patience=${TEST_PATIENCE:-30}
+  local deadline=$((SECONDS + patience))
   while [ $SECONDS -lt $deadline ]; do
     if "$@"; then return 0; fi
     sleep 0.05
   done
-  fail "still not after 30 s: $*"
+  fail "still not after $patience s: $*"
 }
 
 has() { # FILE PATTERN
