@@ -13,19 +13,21 @@ const SIZES_SHOWN = 8; // columns at most; the least are left out
  * are { size, lifetime, age, thread }, -1: not known.
  */
 function decodeParts(json, nodes) {
-	const count = json.parts.length / 7;
-	const parts = {
-		count, label: new Int32Array(count), samples: new Float64Array(count), value: new Float64Array(4 * count),
-		first: new Int32Array(nodes + 1), labels: [], threads: [],
-	};
+	const list = json.parts;
+	const parts = { count: 0, label: [], samples: [], value: [], first: new Int32Array(nodes + 1), labels: [], threads: [] };
 	let node = 0;
-	for (let i = 0; i < count; i++) {
-		const [skip, label, samples, ...values] = json.parts.slice(7 * i, 7 * i + 7);
-		node += skip;
+	for (let at = 0; at < list.length; parts.count++) {
+		node += list[at];
 		parts.first[node + 1]++;
-		parts.label[i] = label;
-		parts.samples[i] = samples;
-		parts.value.set(values, 4 * i);
+		parts.label.push(Math.floor(list[at + 1] / 3));
+		parts.samples.push(list[at + 2]);
+		const [objects, bytes] = [list[at + 3], list[at + 4]];
+		const form = list[at + 1] % 3;
+		if (form === 0)
+			parts.value.push(objects, bytes, list[at + 5], list[at + 6]);
+		else
+			parts.value.push(objects, bytes, form === 1 ? objects : 0, form === 1 ? bytes : 0);
+		at += form === 0 ? 7 : 5;
 	}
 	for (let n = 0; n < nodes; n++)
 		parts.first[n + 1] += parts.first[n];
@@ -36,6 +38,14 @@ function decodeParts(json, nodes) {
 	for (let i = 0; i < json.threads.length; i += 2)
 		parts.threads.push({ name: json.threads[i], tid: json.threads[i + 1] });
 	return parts;
+}
+
+function addParts(self, parts) {
+	for (let node = 0; node < parts.first.length - 1; node++) {
+		for (let i = 4 * parts.first[node]; i < 4 * parts.first[node + 1]; i++)
+			self[4 * node + (i & 3)] += parts.value[i];
+	}
+	return self;
 }
 
 /* Threads of one name are one: a pool of a thousand workers is read as such. */
@@ -105,7 +115,7 @@ function samplingError(tree, value) {
 	const variance = new Float64Array(tree.count);
 	const samples = new Float64Array(tree.count);
 	const [objects, bytes] = valueTypes[value].live ? [2, 3] : [0, 1];
-	const rest = tree.self.slice(0, 4 * tree.count);
+	const rest = tree.self.slice(0, 4 * tree.count); // what is no part
 	const add = (node, values, at, known) => {
 		const count = values[at + objects];
 		if (!(count > 0))

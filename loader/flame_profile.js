@@ -9,8 +9,8 @@
  *              index; label: the short name; hue, shade: see tint.h
  *   frames     [function, line, flags, ...]   FRAME_*
  *   tree       the call tree in preorder: f >= 0 enters a child that is frame f, -n leaves n frames
- *   self       [skip, v0, v1, v2, v3, ...]   the values of the stacks that end in a node; skip:
- *              distance from the node before; the root, 0, counts as a node
+ *   self       [skip, v0, v1, v2, v3, ...]   of the values of the stacks that end in a node what
+ *              is not in its parts; skip: distance from the node before; the root, 0, counts as a node
  *   show       the value that is shown first; allocator: 1 if its frames are
  *   labels, threads, parts   sizes, lifetimes, ages and threads of the blocks: see page_data.h
  *   labels, threads, parts   see page_data.h and decodeParts()
@@ -144,6 +144,7 @@ function decodeProfile(json) {
 			at = parent[at];
 	}
 
+	const parts = decodeParts(json, count);
 	const decoded = {
 		info: json.info,
 		show: json.show,
@@ -153,10 +154,10 @@ function decodeProfile(json) {
 		count,
 		parent,
 		frame,
-		self: decodeSelf(json.self, count),
+		self: addParts(decodeSelf(json.self, count), parts),
 		baseInfo: json.base ? json.base.info : null,
 		baseSelf: json.base ? decodeSelf(json.base.self, count) : null,
-		parts: decodeParts(json, count),
+		parts,
 		groups: {},
 	};
 	decoded.groups.library = libraryGroups(decoded);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "page_parts.h"
 #include "printable.h"
 #include "tint.h"
 
@@ -114,10 +115,10 @@ static int functions_put(FILE *out, const struct ap_call_tree *tree)
 	return 0;
 }
 
-static bool has_self(const struct ap_call_node *node, int side)
+static bool has_value(const int64_t value[AP_VALUES])
 {
 	for (int v = 0; v < AP_VALUES; v++)
-		if (node->self[side][v])
+		if (value[v])
 			return true;
 	return false;
 }
@@ -138,16 +139,17 @@ static void nodes_put(FILE *out, const struct ap_call_tree *tree, const uint32_t
 	fputs("],\n", out);
 }
 
-static void self_put(FILE *out, const struct ap_call_tree *tree, int side)
+/* rest: of each node; NULL: the values of side 1, which have no parts. */
+static void self_put(FILE *out, const struct ap_call_tree *tree, int64_t (*rest)[AP_VALUES])
 {
 	uint32_t node = 0, position = 0, last = 0, left;
 	const char *comma = "";
 
 	fputs("\"self\":[", out);
 	do {
-		const int64_t *self = tree->nodes[node].self[side];
+		const int64_t *self = rest ? rest[node] : tree->nodes[node].self[1];
 
-		if (has_self(&tree->nodes[node], side)) {
+		if (has_value(self)) {
 			fprintf(out, "%s%u,%lld,%lld,%lld,%lld", comma, position - last,
 				(long long)self[0], (long long)self[1], (long long)self[2],
 				(long long)self[3]);
@@ -158,78 +160,6 @@ static void self_put(FILE *out, const struct ap_call_tree *tree, int side)
 		node = ap_call_tree_after(tree, node, &left);
 	} while (node);
 	fputc(']', out);
-}
-
-static int compare_parts(const void *a, const void *b)
-{
-	const struct ap_call_part *x = a, *y = b;
-
-	if (x->side != y->side)
-		return x->side - y->side;
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	return x->label < y->label ? -1 : x->label > y->label;
-}
-
-/* Adds up those of one node and label, and leaves those of side 0. Returns how many there are. */
-static uint32_t parts_merge(struct ap_call_part *parts, uint32_t count)
-{
-	uint32_t kept = 0;
-
-	qsort(parts, count, sizeof(*parts), compare_parts);
-	for (uint32_t i = 0; i < count && !parts[i].side; i++) {
-		struct ap_call_part *last = kept ? &parts[kept - 1] : NULL;
-
-		if (!last || compare_parts(last, &parts[i])) {
-			parts[kept++] = parts[i];
-			continue;
-		}
-		for (int v = 0; v < AP_VALUES; v++)
-			last->value[v] = ap_value_add(last->value[v], parts[i].value[v]);
-		last->samples += parts[i].samples;
-	}
-	return kept;
-}
-
-static int parts_put(FILE *out, const struct ap_call_tree *tree)
-{
-	size_t size = tree->part_count * sizeof(struct ap_call_part);
-	struct ap_call_part *parts = malloc(size + 1);
-	uint32_t *first = calloc(tree->node_count + 1, sizeof(*first)); /* of a node; plus one */
-	uint32_t node = 0, position = 0, last = 0, count, left;
-	const char *comma = "";
-
-	if (!parts || !first) {
-		free(parts);
-		free(first);
-		return -ENOMEM;
-	}
-	if (size)
-		memcpy(parts, tree->parts, size);
-	count = size ? parts_merge(parts, tree->part_count) : 0;
-	for (uint32_t i = count; i-- > 0;)
-		first[parts[i].node] = i + 1;
-	fputs("\"parts\":[", out);
-	do {
-		uint32_t i = first[node] ? first[node] - 1 : count;
-
-		for (; i < count && parts[i].node == node; i++) {
-			const int64_t *value = parts[i].value;
-
-			fprintf(out, "%s%u,%u,%llu,%lld,%lld,%lld,%lld", comma, position - last,
-				parts[i].label, (unsigned long long)parts[i].samples,
-				(long long)value[0], (long long)value[1], (long long)value[2],
-				(long long)value[3]);
-			last = position;
-			comma = ",";
-		}
-		position++;
-		node = ap_call_tree_after(tree, node, &left);
-	} while (node);
-	fputs("],\n", out);
-	free(parts);
-	free(first);
-	return 0;
 }
 
 static void labels_put(FILE *out, const struct ap_call_tree *tree, const struct ap_profile *profile)
@@ -279,10 +209,11 @@ int ap_page_data_put(FILE *out, const struct ap_profile *profile, const struct a
 	const struct ap_call_tree *tree, const struct ap_format_options *options)
 {
 	uint32_t *rank = calloc(tree->frame_count + 1, sizeof(*rank));
-	int err;
+	struct ap_page_parts parts = {0};
+	int err = rank ? ap_page_parts_make(&parts, tree) : -ENOMEM;
 
-	if (!rank)
-		return -ENOMEM;
+	if (err)
+		goto out;
 	fputs("{\"schema\":1,\n", out);
 	info_put(out, &profile->info);
 	fputs("\"types\":[", out);
@@ -299,22 +230,22 @@ int ap_page_data_put(FILE *out, const struct ap_profile *profile, const struct a
 		err = frames_put(out, tree, rank);
 	if (!err) {
 		labels_put(out, tree, profile);
-		err = parts_put(out, tree);
-	}
-	if (!err) {
+		ap_page_parts_put(out, &parts, tree);
 		nodes_put(out, tree, rank);
-		self_put(out, tree, 0);
+		self_put(out, tree, parts.rest);
 		fputs(",\n\"base\":", out);
 		if (base) {
 			fputc('{', out);
 			info_put(out, &base->info);
-			self_put(out, tree, 1);
+			self_put(out, tree, NULL);
 			fputc('}', out);
 		} else {
 			fputs("null", out);
 		}
 		fputs("}\n", out);
 	}
+out:
+	ap_page_parts_clear(&parts);
 	free(rank);
 	return err;
 }

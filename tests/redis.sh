@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by what runs a redis-server: one on a free port of the loopback interface, which keeps
 # nothing on disk, and a load on it. Expects O, out, and `fail MESSAGE [LOG]`; sets server, port, load.
+# shellcheck disable=SC2154 # what it expects
 root=build/root # where .ci/deps unpacks redis
 server='' load=''
 

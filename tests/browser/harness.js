@@ -143,16 +143,24 @@ class Viewer {
 	}
 }
 
-/* The stacks of NAME.VALUE.folded: [{ frames, number }, ...], malloc and its like left out. */
+/*
+ * The stacks of NAME.VALUE.folded: [{ frames, number }, ...], without the thread that begins some,
+ * and without malloc and its like.
+ */
 function readFolded(name, value, keepAllocator) {
 	const text = fs.readFileSync(path.join(PAGES, `${name}.${VALUES[value]}.folded`), "utf8");
-	return text.split("\n").filter(Boolean).map((line) => {
+	const stacks = new Map();
+	for (const line of text.split("\n").filter(Boolean)) {
 		const space = line.lastIndexOf(" ");
-		let frames = line.slice(0, space).split(";");
+		let frames = line.slice(0, space).split(";").filter((frame, i) => i > 0 || !/^\[.* tid=\d+\]$/.test(frame));
 		if (!keepAllocator && /^(malloc|calloc|realloc)$/.test(frames[frames.length - 1]))
 			frames = frames.slice(0, -1);
-		return { frames, number: Number(line.slice(space + 1)) };
-	});
+		const key = frames.join(";");
+		if (!stacks.has(key))
+			stacks.set(key, { frames, number: 0 });
+		stacks.get(key).number += Number(line.slice(space + 1));
+	}
+	return [...stacks.values()];
 }
 
 function sum(stacks) {

@@ -356,8 +356,16 @@ static void fill_big(struct ap_profile *profile, int stacks, int fresh, int func
 	static const char *const spaces[] = {"storage::engine", "net::http2", "query::planner",
 		"std::vector<std::pair<std::string, unsigned long>>", "util"};
 
+	uint32_t thread[8];
+
 	if (!location)
 		die("pages");
+	for (int i = 0; i < 8; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "worker-%d", i);
+		thread[i] = checked(ap_profile_add_thread(profile, name, 5000 + i));
+	}
 	for (int i = 0; i < functions; i++) {
 		char name[200], file[64], library[64];
 		struct ap_line line = {.line = i % 900 + 1};
@@ -385,8 +393,16 @@ static void fill_big(struct ap_profile *profile, int stacks, int fresh, int func
 			path[depth++] = location[next_random(&state) % (uint64_t)functions];
 		for (uint32_t j = 0; j < depth; j++)
 			leaf_first[j] = path[depth - 1 - j];
-		checked(ap_profile_add_sample(profile, leaf_first, depth,
-			(const int64_t[]){count, count * size, live, live * size}));
+		/* Two threads each; what is not live lived for some time. */
+		for (int j = 0; j < 2; j++) {
+			const struct ap_labels labels = {.thread = (int32_t)thread[(i + j) % 8],
+				.size = (int8_t)(4 + i % 12),
+				.lifetime = (int8_t)(live ? -1 : i % 6),
+				.age = (int8_t)(live ? i % 10 : -1)};
+
+			checked(ap_profile_add_labeled(profile, leaf_first, depth, &labels,
+				(const int64_t[]){count, count * size, live, live * size}, 1));
+		}
 	}
 	free(location);
 }
