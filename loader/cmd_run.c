@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "preload.h"
 #include "units.h"
 
 const char *const cmd_run_help[] = {
@@ -24,28 +24,16 @@ const char *const cmd_run_help[] = {
 	NULL,
 };
 
-/* Beside this program (where it was built), or where it is installed, Debian's place included. */
 static int library_find(char path[PATH_MAX], struct ap_error *error)
 {
-	static const char *const places[] = {"liballocprof.so", "../lib/liballocprof.so.0",
-		"../lib/x86_64-linux-gnu/liballocprof.so.0"};
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *folder;
+	int err = ap_preload_find(path);
 
-	self[length > 0 ? length : 0] = '\0';
-	folder = dirname(self);
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		char candidate[PATH_MAX + 64];
-
-		snprintf(candidate, sizeof(candidate), "%s/%s", folder, places[i]);
-		if (realpath(candidate, path))
-			return 0;
-	}
+	if (!err)
+		return 0;
 	ap_error_what(error, AP_EXIT_RUN_FAILURE, "liballocprof.so not found");
-	ap_error_detail(error, "it is neither in %s nor in %s/../lib", folder, folder);
+	ap_error_detail(error, "it is neither beside this program nor in a ../lib of it");
 	ap_error_hint(error, "install liballocprof0, or build it with: make");
-	return -ENOENT;
+	return err;
 }
 
 /* The library as an object of its own: the child has not mapped it yet. */

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload.h"
 #include "printable.h"
 
 /* Reads what fits of a small file of /proc. The bytes read, or a negative errno. */
@@ -258,7 +259,7 @@ int ap_target_check_probes(const struct ap_target *target, struct ap_error *erro
 {
 	const struct ap_mapping_table *table = &target->table;
 	size_t files = 0, unread = 0;
-	char name[128];
+	char name[128], library[PATH_MAX];
 
 	for (size_t i = 0; i < target->probed_count; i++)
 		if (has_both(&target->probed[i].usdt))
@@ -283,8 +284,10 @@ int ap_target_check_probes(const struct ap_target *target, struct ap_error *erro
 	} else {
 		ap_error_detail(error, "none in its %zu mapped files", files);
 	}
-	ap_error_hint(error, "start it with: allocprof run -- COMMAND, "
-			     "or with LD_PRELOAD set to the path of liballocprof.so");
+	if (ap_preload_find(library))
+		strcpy(library, "/PATH/TO/liballocprof.so");
+	ap_error_hint(error, "start it with: allocprof run -- COMMAND, or with LD_PRELOAD=%s",
+		library);
 	return -ENOENT;
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Where our allocator is, for programs that are to be started with it. */
+#ifndef ALLOCPROF_PRELOAD_H
+#define ALLOCPROF_PRELOAD_H
+
+#include <limits.h>
+
+/*
+ * The path of liballocprof.so: beside this program, where it was built, or where it is installed,
+ * Debian's place included. 0 or -ENOENT.
+ */
+int ap_preload_find(char path[PATH_MAX]);
+
+#endif
