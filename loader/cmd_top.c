@@ -371,9 +371,14 @@ static int record(struct top *top, pid_t pid, struct ap_error *error)
 	return recording_no_samples(recording, &top->totals, error);
 }
 
-/* What cannot be meant by somebody who looks at a table on standard output. */
+/* What cannot be meant by somebody who looks at a table of one process on standard output. */
 static int options_check(const struct top_options *options, struct ap_error *error)
 {
+	if (options->recording.follow) {
+		ap_error_what(error, AP_EXIT_USAGE, "top shows one process");
+		ap_error_hint(error, "record its children with: allocprof attach --follow-fork");
+		return -EINVAL;
+	}
 	for (size_t i = 0; i < options->recording.out.count; i++) {
 		if (strcmp(options->recording.out.output[i].path, "-"))
 			continue;

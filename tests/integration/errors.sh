@@ -48,6 +48,10 @@ fails 2 "bad value for --show" "$allocprof" attach --show dead 1
 fails 2 "bad value for --by" "$allocprof" attach --by weight 1
 fails 2 "the name of the output does not say its format" "$allocprof" attach -o file.xyz 1
 fails 2 "run needs a command" "$allocprof" run --
+fails 2 "top shows one process" "$allocprof" top --follow-fork 1
+fails 2 "top has its table on standard output" "$allocprof" top -o - -f text 1
+fails 2 "bad value for --delay" "$allocprof" top --delay 1ms 1
+fails 2 "bad value for --sort" "$allocprof" top --sort weight 1
 
 # Outputs that cannot be written are known before the recording.
 fails 1 "cannot write /nonexistent/a.html" "$allocprof" attach -o /nonexistent/a.html "$pid"
