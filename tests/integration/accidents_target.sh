@@ -90,14 +90,14 @@ prober_recorded() { # WHAT
 }
 traced() { ! grep -q '^TracerPid:	0' "/proc/$pid/status"; }
 
-start prober --threads 4
+start prober --threads 4 --sleepers 4
 strace -f -qq -o "$tmp/strace.out" -p "$pid" &
 started+=($!)
 wait_until traced
 prober_recorded strace
 kill -9 "$pid"
 
-start prober --threads 4
+start prober --threads 4 --sleepers 4
 gdb -q -batch -nx -ex 'handle all nostop noprint pass' -ex continue -p "$pid" >"$tmp/gdb.out" 2>&1 </dev/null &
 started+=($!)
 wait_until traced
@@ -106,7 +106,7 @@ kill -9 "$pid"
 
 # Another loader, which comes first and leaves in the middle. (The kernel counts places, not those who
 # are at them: the semaphores are 1 for both.)
-start prober --threads 4 --attaches 2
+start prober --threads 4 --sleepers 4 --attaches 2
 "$allocprof" attach -o "$tmp/other.folded" "$pid" 2>"$tmp/other.err" &
 other=$!
 started+=("$other")
@@ -139,7 +139,7 @@ probes() {
 tracing=/sys/kernel/tracing
 [ -w $tracing/uprobe_events ] || mount -t tracefs none $tracing 2>/dev/null || true
 if [ -w $tracing/uprobe_events ]; then
-  start prober --threads 4
+  start prober --threads 4 --sleepers 4
   group=allocprof_test_$$
   tracing_end() {
     echo 0 >$tracing/events/$group/enable

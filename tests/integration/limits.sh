@@ -5,7 +5,7 @@
 need_bpf
 
 number=0
-start prober --threads 4 --attaches 3
+start prober --threads 4 --sleepers 4 --attaches 3
 exact() { # NAME
   number=$((number + 1))
   wait_until has "$tmp/prober.out" "^done $number"
