@@ -95,10 +95,8 @@ int cmd_doctor(int argc, char **argv)
 	}
 	if (!err && (name || optind < argc))
 		err = process_choose("doctor", name, argc - optind, argv + optind, &pid, &error);
-	if (err) {
-		ap_error_print(stderr, &error);
-		return error.status;
-	}
+	if (err)
+		return command_fail(argc, argv, &error);
 	ap_checkup_machine(&checkup);
 	if (pid)
 		ap_checkup_target(&checkup, pid);

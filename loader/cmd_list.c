@@ -182,8 +182,5 @@ int cmd_list(int argc, char **argv)
 	}
 	if (!err)
 		err = list_print(as_json, &error);
-	if (!err)
-		return AP_EXIT_OK;
-	ap_error_print(stderr, &error);
-	return error.status;
+	return err ? command_fail(argc, argv, &error) : AP_EXIT_OK;
 }
