@@ -103,21 +103,26 @@ void ap_debug_info_free(struct ap_debug_info *info)
 static int die_visit(struct ap_debug_info *info, struct unit *unit, Dwarf_Die *die, uint32_t depth,
 	bool *ret_descend)
 {
-	int err;
+	bool any;
 
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
 	case DW_TAG_inlined_subroutine:
-		/* A declaration, or the pattern of inlined copies, has no code in it either. */
-		err = ranges_add(
-			info, &unit->scopes, die, depth, dwarf_dieoffset(die), ret_descend);
-		return err;
+		/*
+		 * Also when it has no code itself: in the pattern of inlined copies stand the
+		 * classes of its lambdas, and in these the functions.
+		 */
+		*ret_descend = true;
+		return ranges_add(info, &unit->scopes, die, depth, dwarf_dieoffset(die), &any);
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
 	case DW_TAG_with_stmt:
 	case DW_TAG_namespace:
 	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
 		*ret_descend = true;
 		return 0;
 	default:
@@ -184,15 +189,22 @@ static const char *die_string(Dwarf_Die *die, unsigned int attribute)
 	return text && *text ? text : NULL;
 }
 
-/* The file with this number in the unit's line table. */
-static const char *unit_file(Dwarf_Die *unit, int64_t number)
+/* The file that an attribute names by its number in the unit's line table. */
+static const char *die_file(Dwarf_Die *unit, Dwarf_Die *die, unsigned int attribute)
 {
+	Dwarf_Half version;
+	Dwarf_Attribute found;
 	Dwarf_Files *files;
+	Dwarf_Word number;
 	size_t count;
 
-	if (number <= 0 || dwarf_getsrcfiles(unit, &files, &count) || (size_t)number >= count)
+	if (dwarf_formudata(dwarf_attr(die, attribute, &found), &number) ||
+		dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL))
 		return NULL;
-	return dwarf_filesrc(files, (size_t)number, NULL, NULL);
+	/* The first file had the number 1 before. */
+	if ((version < 5 && !number) || dwarf_getsrcfiles(unit, &files, &count) || number >= count)
+		return NULL;
+	return dwarf_filesrc(files, number, NULL, NULL);
 }
 
 int ap_debug_info_find(
@@ -213,9 +225,9 @@ int ap_debug_info_find(
 		return 0;
 	frames[0] = (struct ap_debug_frame){0};
 	line = dwarf_getsrc_die(&unit_die, address);
-	if (line && dwarf_lineno(line, &number) == 0 && number > 0) {
+	if (line && dwarf_lineno(line, &number) == 0) {
 		frames[0].file = dwarf_linesrc(line, NULL, NULL);
-		frames[0].line = number;
+		frames[0].line = number > 0 ? number : 0;
 	}
 	for (scope = ap_intervals_find(&unit->scopes, address); scope != AP_INTERVAL_NONE;
 		scope = unit->scopes.items[scope].outer) {
@@ -233,7 +245,7 @@ int ap_debug_info_find(
 		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine || count == room)
 			return (int)count;
 		frames[count] = (struct ap_debug_frame){
-			.file = unit_file(&unit_die, die_number(&die, DW_AT_call_file)),
+			.file = die_file(&unit_die, &die, DW_AT_call_file),
 			.line = die_number(&die, DW_AT_call_line),
 		};
 	}

@@ -70,6 +70,8 @@ int main(int argc, char **argv)
 		errx(1, "cannot read %s", object.path);
 	mapping = code_find(&file, &object);
 	ap_elf_file_close(&file);
+	if (count > (mapping.end - mapping.start) / 2)
+		errx(1, "%s has too little code for %u addresses", object.path, count);
 	wall = seconds(CLOCK_MONOTONIC);
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
 	while (profile->location_count < count) {
