@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* The program's own code, at addresses all over it: inlined functions, names and lines must be those
- * that llvm-symbolizer finds. */
+/* Addresses all over a file: inlined functions, names and lines must be those that llvm-symbolizer
+ * finds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,14 +24,45 @@
 #define TEXT_MAX  4096
 
 struct fixture {
-	struct ap_mapping_table table;
+	char folder[64], path[128]; /* of what is looked at */
+	struct ap_object object;
+	struct ap_mapping mapping; /* of the whole file */
 	struct ap_symbolizer *symbolizer;
 	struct ap_elf_file elf;
 	GElf_Shdr text;
-	char questions[64]; /* the file of the peer's input */
 	FILE *answers;
 	char line[TEXT_MAX]; /* of the answers, the one that is next */
 };
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	strcpy(fixture->folder, "/tmp/allocprof-test-XXXXXX");
+	assert_non_null(mkdtemp(fixture->folder));
+	fixture->symbolizer = ap_symbolizer_new();
+	assert_non_null(fixture->symbolizer);
+	fixture->object.fd = -1;
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+	char command[96];
+
+	if (fixture->answers)
+		pclose(fixture->answers);
+	ap_symbolizer_free(fixture->symbolizer);
+	ap_elf_file_close(&fixture->elf);
+	if (fixture->object.fd >= 0)
+		close(fixture->object.fd);
+	snprintf(command, sizeof(command), "rm -r %s", fixture->folder);
+	assert_int_equal(system(command), 0);
+	free(fixture);
+	return 0;
+}
 
 /* From what the linker makes itself, the peer takes names that only stand before it. */
 static void text_find(struct fixture *fixture)
@@ -45,55 +77,34 @@ static void text_find(struct fixture *fixture)
 	} while (strcmp(elf_strptr(fixture->elf.elf, names, fixture->text.sh_name), ".text") != 0);
 }
 
-static int setup(void **state)
+static void file_open(struct fixture *fixture)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-	int fd;
-
-	strcpy(fixture->questions, "/tmp/allocprof-test-XXXXXX");
-	fd = mkstemp(fixture->questions);
-	assert_true(fd >= 0);
-	close(fd);
-	fixture->symbolizer = ap_symbolizer_new();
-	assert_int_equal(ap_mapping_table_read(&fixture->table, getpid()), 0);
-	assert_non_null(fixture->table.program);
-	assert_int_equal(
-		ap_elf_file_open(&fixture->elf, fixture->table.program->object->fd), 0);
+	fixture->object.path = fixture->path;
+	fixture->object.fd = open(fixture->path, O_RDONLY | O_CLOEXEC);
+	assert_true(fixture->object.fd >= 0);
+	fixture->mapping = (struct ap_mapping){
+		.end = UINT64_MAX, .object = &fixture->object, .name = fixture->path};
+	assert_int_equal(ap_elf_file_open(&fixture->elf, fixture->object.fd), 0);
 	text_find(fixture);
-	*state = fixture;
-	return 0;
 }
 
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	if (fixture->answers)
-		pclose(fixture->answers);
-	unlink(fixture->questions);
-	ap_symbolizer_free(fixture->symbolizer);
-	ap_elf_file_close(&fixture->elf);
-	ap_mapping_table_clear(&fixture->table);
-	free(fixture);
-	return 0;
-}
-
-/* The i-th address, and what it is in the file. */
+/* The i-th address: its place in the file, and what it wants to be. */
 static uint64_t address_get(const struct fixture *fixture, int i, uint64_t *ret)
 {
-	const struct ap_mapping *code = fixture->table.program;
 	uint64_t at = ap_hash_u64(1, (uint64_t)i) % fixture->text.sh_size;
 
 	*ret = fixture->text.sh_addr + at;
-	return code->start + fixture->text.sh_offset + at - code->offset;
+	return fixture->text.sh_offset + at;
 }
 
 static void peer_start(struct fixture *fixture)
 {
-	FILE *questions = fopen(fixture->questions, "we");
-	char command[256];
+	char command[512], path[128];
+	FILE *questions;
 	uint64_t in_file;
 
+	snprintf(path, sizeof(path), "%s/questions", fixture->folder);
+	questions = fopen(path, "we");
 	assert_non_null(questions);
 	for (int i = 0; i < ADDRESSES; i++) {
 		address_get(fixture, i, &in_file);
@@ -101,9 +112,8 @@ static void peer_start(struct fixture *fixture)
 	}
 	fclose(questions);
 	snprintf(command, sizeof(command),
-		"llvm-symbolizer --output-style=GNU --addresses --functions --inlines "
-		"--obj=/proc/%d/exe <%s",
-		getpid(), fixture->questions);
+		"llvm-symbolizer --output-style=GNU --addresses --functions --inlines --obj=%s <%s",
+		fixture->path, path);
 	fixture->answers = popen(command, "re");
 	assert_non_null(fixture->answers);
 	assert_non_null(fgets(fixture->line, TEXT_MAX, fixture->answers));
@@ -118,12 +128,15 @@ static void line_take(struct fixture *fixture, char out[TEXT_MAX])
 		fixture->line[0] = '\0';
 }
 
-/* What has no name is told by its place here, and foo.isra.0 is foo. */
+/* What has no name is told by its place here, foo.isra.0 is foo, and lambdas are spelt otherwise.
+ */
 static void name_expect(const char *name, const struct ap_symbol *symbol)
 {
 	size_t length = strlen(symbol->name);
 
-	if (!strcmp(name, "??"))
+	if (strstr(symbol->name, "lambda"))
+		assert_non_null(strstr(name, "lambda"));
+	else if (!strcmp(name, "??"))
 		assert_string_equal(symbol->system_name, "");
 	else if (strncmp(name, symbol->name, length) != 0 || name[length] != '.')
 		assert_string_equal(symbol->name, name);
@@ -147,23 +160,19 @@ static void place_expect(const char *place, const struct ap_symbol *symbol)
 	assert_int_equal(theirs[strlen(ours)], ':');
 }
 
-static void places_are_llvm_s(void **state)
+static void places_compare(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char text[TEXT_MAX], expected[32];
 	uint64_t in_file;
 	int frames = 0;
 
-	if (system("command -v llvm-symbolizer >/dev/null")) {
-		print_message("there is no llvm-symbolizer\n");
-		skip();
-	}
+	file_open(fixture);
 	peer_start(fixture);
 	for (int i = 0; i < ADDRESSES; i++) {
-		uint64_t address = address_get(fixture, i, &in_file);
+		uint64_t at = address_get(fixture, i, &in_file);
 		const struct ap_symbol *symbols;
-		int count = ap_symbolize(fixture->symbolizer, fixture->table.program, address,
-			false, &symbols);
+		int count =
+			ap_symbolize(fixture->symbolizer, &fixture->mapping, at, false, &symbols);
 
 		snprintf(expected, sizeof(expected), "0x%" PRIx64, in_file);
 		line_take(fixture, text);
@@ -180,10 +189,82 @@ static void places_are_llvm_s(void **state)
 	print_message("%d frames at %d addresses\n", frames, ADDRESSES);
 }
 
+static void command_need(const char *command)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "command -v %s >/dev/null", command);
+	if (system(text)) {
+		print_message("there is no %s\n", command);
+		skip();
+	}
+}
+
+static void own_code(void **state)
+{
+	struct fixture *fixture = *state;
+
+	command_need("llvm-symbolizer");
+	snprintf(fixture->path, sizeof(fixture->path), "/proc/%d/exe", getpid());
+	places_compare(fixture);
+}
+
+/* Functions inlined from the same file, and a lambda that is not, in a function that is. */
+static const char source[] = "volatile long sink;\n"
+			     "static inline void put(long n)\n"
+			     "{\n"
+			     "	sink = n;\n"
+			     "}\n"
+			     "static inline void each(long n)\n"
+			     "{\n"
+			     "	auto add = [](long k) __attribute__((noinline)) {\n"
+			     "		put(k);\n"
+			     "		put(k * k);\n"
+			     "	};\n"
+			     "	add(n);\n"
+			     "	add(n + 3);\n"
+			     "}\n"
+			     "extern \"C\" void all(long n)\n"
+			     "{\n"
+			     "	each(n);\n"
+			     "	put(n);\n"
+			     "}\n";
+
+static void compiled_code(struct fixture *fixture, const char *compiler)
+{
+	char path[128], command[512];
+	FILE *file;
+
+	command_need("llvm-symbolizer");
+	command_need(compiler);
+	snprintf(path, sizeof(path), "%s/code.cc", fixture->folder);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs(source, file);
+	fclose(file);
+	snprintf(fixture->path, sizeof(fixture->path), "%s/code.so", fixture->folder);
+	snprintf(command, sizeof(command), "%s -g -O2 -fPIC -shared -nostdlib -o %s %s", compiler,
+		fixture->path, path);
+	assert_int_equal(system(command), 0);
+	places_compare(fixture);
+}
+
+static void code_of_gcc(void **state)
+{
+	compiled_code(*state, "g++");
+}
+
+static void code_of_clang(void **state)
+{
+	compiled_code(*state, "clang++");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(places_are_llvm_s, setup, teardown),
+		cmocka_unit_test_setup_teardown(own_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_of_gcc, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_of_clang, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
