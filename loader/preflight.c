@@ -125,11 +125,11 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 		btf__find_by_name_kind(btf, "bpf_preempt_enable", BTF_KIND_FUNC) > 0;
 	btf__free(btf);
 	ret->has_loop = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) > 0;
-	if (is_forced("no-bpf-loop")) {
-		/* Older kernels have neither. */
+	/* What has no loop is older, and has not the other. */
+	if (is_forced("no-bpf-loop"))
 		ret->has_loop = false;
+	if (!ret->has_loop || is_forced("no-preempt-disable"))
 		ret->has_preempt_disable = false;
-	}
 	ret->has_uprobe_multi = !is_forced("perf-uprobe") && ap_uprobe_multi_works();
 	return 0;
 }

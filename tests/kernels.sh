@@ -146,7 +146,7 @@ boot() { # KERNEL ACCELERATOR: what the guest says, in $place/result
   timeout -k 10 "$limit" qemu-system-x86_64 -accel "$2" -cpu max -m 2048 -smp "${CPUS:-2}" -display none \
     -no-reboot -kernel "$1" -initrd "$place/initrd.gz" \
     -serial "file:$place/console.log" -serial "file:$place/result" \
-    -append "console=ttyS0 quiet panic=-1 no_timer_check sysrq_always_enabled tests=$tests" </dev/null
+    -append "console=ttyS0 panic=-1 no_timer_check sysrq_always_enabled tests=$tests" </dev/null
 }
 
 kernel_test() { # VERSION

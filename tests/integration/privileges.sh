@@ -51,7 +51,7 @@ ends_well only_root "$tmp/roots/only.folded" 0
 
 three=-all,+bpf,+perfmon,+sys_ptrace
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-loader_env=("${nobody[@]}" --inh-caps $three --ambient-caps $three --bounding-set $three)
+loader_env=("${nobody[@]}" --inh-caps "$three" --ambient-caps "$three" --bounding-set "$three")
 for owner in own root file; do
   program_env=(env)
   if [ $owner = file ]; then
