@@ -15,10 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AP_SIZE_CLASSES 64 /* class c: from 2^c to below 2^(c+1) bytes requested; 0 is in class 0 \
-			    */
-#define AP_LIFETIMES 8	   /* 0: below 1 ms; then decades; the last: from 1000 s on */
-#define AP_AGES	     10	   /* of live blocks at the end, by tenths of the recording's length */
+/*
+ * The classes. Of sizes: from 2^c to below 2^(c+1) bytes requested; 0 is in class 0. Of lifetimes:
+ * 0 is below 1 ms, then decades, the last is from 1000 s on. Of ages, of live blocks at the end:
+ * tenths of the recording's length.
+ */
+#define AP_SIZE_CLASSES 64
+#define AP_LIFETIMES	8
+#define AP_AGES		10
 
 struct ap_labels {
 	int32_t thread;	 /* index into the profile's threads; -1 in each: not known */

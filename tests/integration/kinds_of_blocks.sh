@@ -81,3 +81,28 @@ has "$tmp/second.err" "samples were of sizes that are left out" || fail "no word
 attach third --max-size 211 --depth 2 --strict --show allocated -o "$tmp/third.folded" -d 300ms "$pid"
 wait "$loader" || fail "--max-size ended with $?"
 equal "--depth" "$(sed 's/ [0-9]*$//' "$tmp/third.folded")" "[truncated: too deep];recent;block_new;fire_alloc"
+
+# One place for all sizes and stacks: what finds none is counted, and --strict ends with 7.
+kill -9 "$pid" # it reads the same pipe
+wait_until gone "$pid"
+start known_blocks
+attach strict --max-stacks 1 --strict -o "$tmp/strict.pb.gz" "$pid"
+echo >"$tmp/known_blocks.in"
+wait_until has "$tmp/known_blocks.out" "^done"
+status=0
+detach || status=$?
+equal "status of --strict" $status 7
+[ -s "$tmp/strict.pb.gz" ] || fail "--strict left no output"
+
+refused() { # OPTION...
+  status=0
+  "$allocprof" report "$@" "$tmp/first.pb.gz" 2>"$tmp/refused.err" || status=$?
+  equal "status of report $*" $status 2
+}
+refused --leak=7%
+refused --leak=100%
+refused -I 'a('
+has "$tmp/refused.err" "^detail: .*[Uu]nmatched" || fail "no reason for a bad expression"
+status=0
+"$allocprof" attach --min-size 5K --max-size 4K 1 2>"$tmp/refused.err" || status=$?
+equal "status of sizes that cannot be" $status 2
