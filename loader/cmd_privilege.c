@@ -52,9 +52,13 @@ static uint64_t capabilities_needed(
 	/* It may execute another program, whose files are to be opened then; it has our rights. */
 	if (recording->child && !user->known && !geteuid())
 		needed |= AP_CAPABILITY(CAP_SYS_PTRACE);
+	/* Children to come are other processes, maybe of other users, to be opened and attached. */
+	if (recording->options->follow)
+		needed |= AP_CAPABILITY(CAP_SYS_PTRACE) | AP_CAPABILITY(CAP_PERFMON) |
+			  AP_CAPABILITY(CAP_DAC_READ_SEARCH);
 	/* The thread on which perf's uprobes hang may exit, as its first one has. */
 	if (!ap_session_kernel(recording->session)->has_uprobe_multi &&
-		recording->tid != recording->target.pid)
+		(recording->options->follow || recording->tid != recording->target.pid))
 		needed |= AP_CAPABILITY(CAP_PERFMON) | AP_CAPABILITY(CAP_SYS_ADMIN);
 	return needed;
 }
@@ -67,9 +71,6 @@ int recording_privilege_drop(struct recording *recording, struct ap_error *error
 	uint64_t keep;
 	int err = ap_sudo_user_find(&user);
 
-	/* Children to come will have to be opened. */
-	if (recording->options->follow)
-		return 0;
 	if (err)
 		goto fail;
 	keep = capabilities_needed(recording, &user);

@@ -128,8 +128,8 @@ tests/run.sh unit integration | tee /tmp/result
 status=${PIPESTATUS[0]}
 {
   echo "kernel $(uname -r)"
-  grep -h '^kernel:' build/test-logs/integration_two_processes.log
-  grep -h '^three capabilities:' build/test-logs/integration_privileges.log
+  grep -hs '^kernel:' build/test-logs/integration_two_processes.log
+  grep -hs '^three capabilities:' build/test-logs/integration_privileges.log
   tail -n 1 /tmp/result
   echo "status $status"
 } >/dev/ttyS1
