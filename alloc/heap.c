@@ -17,6 +17,14 @@
  */
 #define EXIT_ROUNDS (4 /* PTHREAD_DESTRUCTOR_ITERATIONS */ - 1)
 
+/*
+ * How many heaps may wait with their spans, and how large they may be: 4 MiB in all that a program
+ * whose threads have ended does without.
+ */
+#define PARKED_HEAPS 8
+#define PARKED_SPANS 64
+#define PARKED_BYTES ((size_t)512 * 1024)
+
 /* A heap whose every entry leads to an empty span. The span's sentinel is never a valid block. */
 #define EMPTY_HEAP(name)                                      \
 	{                                                     \
@@ -34,6 +42,8 @@ struct ap_heap *ap_heaps;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ap_heap *waiting; /* heaps whose threads have ended */
+static struct ap_heap *parked;	/* those that have kept their spans */
+static unsigned parked_count;
 static bool key_made;
 static pthread_key_t key;
 
@@ -58,15 +68,87 @@ static void span_part(struct ap_queue *queue, struct ap_span *span)
 		ap_abandon(span);
 }
 
-/* The thread ends: its spans are released or abandoned, and the heap waits for another thread. */
-static void heap_end(void *value)
+static size_t queue_bytes(const struct ap_queue *queue)
 {
-	struct ap_heap *heap = value;
+	size_t bytes = 0;
+
+	for (const struct ap_span *span = queue->first; span; span = span->next)
+		bytes += (size_t)span->carved * span->block_size;
+	return bytes;
+}
+
+/* The bytes that have been cut in a heap's spans. */
+static size_t heap_bytes(const struct ap_heap *heap)
+{
+	size_t bytes = queue_bytes(&heap->full);
+
+	for (unsigned class = 0; class < CLASSES; class ++)
+		bytes += queue_bytes(&heap->queue[class]);
+	return bytes;
+}
+
+static void queue_own(struct ap_queue *queue, uintptr_t owner)
+{
+	for (struct ap_span *span = queue->first; span; span = span->next)
+		__atomic_store_n(&span->owner, owner | span_flags(span), __ATOMIC_RELAXED);
+}
+
+/* Heap and spans get another owner. Under the lock, together with parking and its end. */
+static void heap_own(struct ap_heap *heap, uintptr_t owner)
+{
+	for (unsigned class = 0; class < CLASSES; class ++)
+		queue_own(&heap->queue[class], owner);
+	queue_own(&heap->full, owner);
+	heap->owner = owner;
+}
+
+/*
+ * A small heap waits whole, with spans, entries and an open mailbox, so that threads which come and
+ * go by the thousand do not build one each. Its spans' owner is the heap's own address meanwhile:
+ * nobody's thread pointer, as the old one soon is another thread's. False: too large, or enough
+ * wait.
+ */
+static bool heap_park(struct ap_heap *heap)
+{
+	bool room;
+
+	if (heap->sampled.first || heap->spans > PARKED_SPANS || heap_bytes(heap) > PARKED_BYTES)
+		return false;
+	ap_heap_lock();
+	room = parked_count < PARKED_HEAPS;
+	if (room) {
+		heap_own(heap, (uintptr_t)heap);
+		parked_count++;
+		heap->next_free = parked;
+		parked = heap;
+	}
+	ap_heap_unlock();
+	return room;
+}
+
+/* One of those that wait so, the last first. NULL: none. Under the lock. */
+static struct ap_heap *parked_take(void)
+{
+	struct ap_heap *heap = parked;
+
+	if (heap) {
+		parked = heap->next_free;
+		parked_count--;
+	}
+	return heap;
+}
+
+void ap_heap_forget_parked(void)
+{
+	parked = NULL;
+	parked_count = 0;
+}
+
+/* Its spans are released or abandoned, and the heap waits for another thread. */
+static void heap_dissolve(struct ap_heap *heap)
+{
 	struct ap_span *span, *next;
 
-	if (++heap->exit_rounds < EXIT_ROUNDS && pthread_setspecific(key, heap) == 0)
-		return;
-	ap_heap = &ap_heap_ended;
 	for (unsigned class = 0; class < CLASSES; class ++)
 		while (heap->queue[class].first)
 			span_part(&heap->queue[class], heap->queue[class].first);
@@ -85,6 +167,35 @@ static void heap_end(void *value)
 	ap_heap_unlock();
 }
 
+/* The thread ends. */
+static void heap_end(void *value)
+{
+	struct ap_heap *heap = value;
+
+	if (++heap->exit_rounds < EXIT_ROUNDS && pthread_setspecific(key, heap) == 0)
+		return;
+	ap_heap = &ap_heap_ended;
+	if (!heap_park(heap))
+		heap_dissolve(heap);
+}
+
+void ap_heap_release_parked(void)
+{
+	struct ap_heap *heap;
+
+	for (;;) {
+		ap_heap_lock();
+		heap = parked_take();
+		/* Nobody's for the moment: what others free goes to the mailbox still. */
+		if (heap)
+			heap_own(heap, OWNER_GONE);
+		ap_heap_unlock();
+		if (!heap)
+			return;
+		heap_dissolve(heap);
+	}
+}
+
 static struct ap_heap *heap_new(void)
 {
 	struct ap_heap *heap = ap_meta_alloc(sizeof(*heap));
@@ -100,32 +211,49 @@ static struct ap_heap *heap_new(void)
 	return heap;
 }
 
+static struct ap_heap *waiting_take(void)
+{
+	struct ap_heap *heap = waiting;
+
+	waiting = heap->next_free;
+	return heap;
+}
+
+/* A heap that has been dissolved becomes as good as new: its entries lead to spans that it has
+ * given up. */
+static void heap_renew(struct ap_heap *heap)
+{
+	for (unsigned i = 0; i < ENTRIES; i++)
+		__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
+	heap->owner = thread_pointer();
+	heap->spans = heap->idle = 0;
+	__atomic_store_n(&heap->ticks, TICKS_START, __ATOMIC_RELAXED);
+	__atomic_store_n(&heap->mailbox, NULL, __ATOMIC_RELEASE);
+}
+
 struct ap_heap *ap_heap_start(void)
 {
 	struct ap_heap *heap;
+	bool whole;
 
 	if (ap_heap == &ap_heap_ended)
 		return NULL;
 	ap_heap_lock();
 	if (!key_made)
 		key_made = pthread_key_create(&key, heap_end) == 0;
-	heap = waiting;
-	if (heap)
-		waiting = heap->next_free;
+	heap = parked_take();
+	whole = heap != NULL;
+	if (whole)
+		heap_own(heap, thread_pointer());
 	else
-		heap = heap_new();
+		heap = waiting ? waiting_take() : heap_new();
 	ap_heap_unlock();
 	if (!heap)
 		return NULL;
-	/* A recycled heap's entries lead to spans that its last thread has given up. */
-	for (unsigned i = 0; i < ENTRIES; i++)
-		__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
-	heap->owner = thread_pointer();
-	__atomic_store_n(&heap->ticks, TICKS_START, __ATOMIC_RELAXED);
-	heap->spans = heap->idle = 0;
+	if (!whole)
+		heap_renew(heap);
 	heap->exit_rounds = 0;
 	heap->attach = heap->granted = heap->paid = 0;
-	__atomic_store_n(&heap->mailbox, NULL, __ATOMIC_RELEASE);
 	ap_heap = heap;
 	/* May allocate: the heap is in place. */
 	if (key_made)

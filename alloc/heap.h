@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread's heap. It is made by the thread's first slow path and, when the thread ends, its spans
- * are released or abandoned and the struct waits for the next thread. Heap structs are never freed:
- * another thread may be about to put a span into the mailbox of one whose thread has ended.
+ * A thread's heap. It is made by the thread's first slow path and, when the thread ends, waits for
+ * the next thread: whole if it is small, else its spans are released or abandoned. Heap structs are
+ * never freed: another thread may be about to put a span into the mailbox of one whose thread has
+ * ended.
  */
 #ifndef ALLOC_HEAP_H
 #define ALLOC_HEAP_H
@@ -24,7 +25,7 @@ struct ap_heap {
 	 * be rebuilt from the queues.
 	 */
 	struct ap_span *entry[ENTRIES];
-	uintptr_t owner;		/* the thread's pointer */
+	uintptr_t owner; /* the thread's pointer; of a parked heap: its own address */
 	uint32_t ticks;			/* atomic: see heap_is_calm() in refill.c */
 	uint32_t spans;			/* in all queues and lists */
 	uint32_t idle;			/* queued spans without an allocated block */
@@ -81,9 +82,13 @@ void ap_span_free(struct ap_span *span, void *pointer);
 /* Gives idle spans back; `all`: also what is kept for the next allocations. */
 void ap_heap_trim(struct ap_heap *heap, bool all);
 
-/* Held across fork; the child forgets the other threads' heaps. */
+/* Dissolves the heaps that wait whole: their spans are released or abandoned. */
+void ap_heap_release_parked(void);
+
+/* Held across fork; the child forgets the other threads' heaps, those that wait whole too. */
 void ap_heap_lock(void);
 void ap_heap_unlock(void);
+void ap_heap_forget_parked(void);
 
 /*
  * In init.c. Called with the first heap: whoever registers first is called last before a fork and

@@ -203,13 +203,15 @@ exported int malloc_info(int options, FILE *file)
 	return 0;
 }
 
-/* Gives back what the calling thread and the region hold in reserve; `pad` is not kept. */
+/* Gives back what the calling thread, ended ones and the region hold in reserve; `pad` is not kept.
+ */
 exported int malloc_trim(size_t pad)
 {
 	struct ap_heap *heap = ap_heap;
 
 	if (!heap_is_static(heap))
 		ap_heap_trim(heap, true);
+	ap_heap_release_parked();
 	return ap_slices_purge() > 0;
 }
 

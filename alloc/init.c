@@ -92,6 +92,7 @@ static void fork_child(void)
 {
 	if (lock_is_held()) {
 		spans_disown();
+		ap_heap_forget_parked();
 		fork_unlock();
 		if (_IO_list_resetlock)
 			_IO_list_resetlock();

@@ -404,6 +404,13 @@ static cold void span_free_rare(struct ap_span *span, struct ap_block *block)
 	uintptr_t owner = __atomic_load_n(&span->owner, __ATOMIC_RELAXED) & ~OWNER_FLAGS;
 	bool sure = ap_span_check(span, block);
 
+	/* Its heap waits for another thread, perhaps for ever: then nobody else would look. */
+	if (unlikely(!sure) && owner != 0 &&
+		owner == (uintptr_t)__atomic_load_n(&span->heap, __ATOMIC_RELAXED)) {
+		ap_heap_release_parked();
+		ap_free_slow(block);
+		return;
+	}
 	if (span->sampled)
 		ap_sample_freed(block);
 	if (owner != thread_pointer()) {

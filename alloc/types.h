@@ -114,7 +114,9 @@ struct ap_span {
 	uint16_t floor;		     /* blocks that are out when `until` reaches 0 */
 	uint8_t state;		     /* enum ap_span_state */
 
-	uintptr_t owner __attribute__((aligned(64))); /* atomic: thread pointer | flags; 0: none */
+	/* Atomic: thread pointer | flags; 0: none; its heap's address | flags: the heap is parked.
+	 */
+	uintptr_t owner __attribute__((aligned(64)));
 	uintptr_t remote;	   /* atomic: list, ends in NULL | REMOTE_MAILED */
 	struct ap_heap *heap;	   /* atomic: whose mailbox to use; NULL: abandoned */
 	struct ap_span *mail_next; /* while in a mailbox */

@@ -292,6 +292,54 @@ static void test_orphans(void **state)
 	assert_true(end < start + 16 * MIB);
 }
 
+/*
+ * Threads with small heaps, which the next threads get whole: what the ended ones have left is
+ * whole too, whether it is freed before the next thread begins, by it, or while it runs.
+ */
+#define SMALL 50
+
+static void *small_heap(void *argument)
+{
+	void **left = argument, *blocks[SMALL];
+
+	for (int i = 0; i < SMALL; i++)
+		blocks[i] = block_new(16 + i * 20, i);
+	for (int i = 0; i < SMALL; i++) {
+		if (left[i])
+			block_end(left[i], 16 + i * 20, i);
+		left[i] = NULL;
+		if (i % 3)
+			block_end(blocks[i], 16 + i * 20, i);
+		else
+			left[i] = blocks[i];
+	}
+	return NULL;
+}
+
+static void test_parked_heaps(void **state)
+{
+	static void *left[4][SMALL];
+	pthread_t threads[4];
+	size_t start = 0;
+
+	for (int round = 0; round < 1000 / SLOWER; round++) {
+		for (int k = 0; k < 4; k++)
+			threads[k] = thread_start(small_heap, left[(k + round) % 4]);
+		for (int k = 0; k < 4; k++)
+			thread_result(threads[k]);
+		for (int i = 0; i < SMALL && round % 2; i += 6) {
+			if (left[round % 4][i])
+				block_end(left[round % 4][i], 16 + i * 20, i);
+			left[round % 4][i] = NULL;
+		}
+		if (round % 100 == 50)
+			malloc_trim(0);
+		if (round == 100 / SLOWER)
+			start = rss_bytes();
+	}
+	assert_true(rss_bytes() < start + 4 * MIB);
+}
+
 /* One allocates, another frees, for long: the memory goes round. */
 #define RING 1024
 
@@ -545,6 +593,7 @@ int main(void)
 		cmocka_unit_test(test_cxx_thread_locals),
 		cmocka_unit_test(test_free_while_owner_ends),
 		cmocka_unit_test(test_orphans),
+		cmocka_unit_test(test_parked_heaps),
 		cmocka_unit_test(test_producer_consumer),
 		cmocka_unit_test(test_only_frees),
 		cmocka_unit_test(test_many_threads),
