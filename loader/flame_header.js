@@ -54,6 +54,9 @@ function buildFacts() {
 		fact("whole stacks", formatShare(info.whole, info.samples), whole < 0.9,
 			"Samples whose stack reached the start of its thread");
 	}
+	if (info.filter)
+		fact("left out", `${formatBytes(info.left_out[3])} live, ${formatBytes(info.left_out[1])} allocated, by ${info.filter}`,
+			true, "In no number of this page");
 	if (baseInfo)
 		fact("compared with", [baseInfo.comm === info.comm ? "" : baseInfo.comm, baseInfo.start_ms > 0 ? new Date(baseInfo.start_ms).toISOString().slice(0, 16).replace("T", " ") : "",
 			baseInfo.duration_ms > 0 ? formatDuration(baseInfo.duration_ms) : ""].filter(Boolean).join(", "));

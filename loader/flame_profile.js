@@ -12,7 +12,6 @@
  *   self       [skip, v0, v1, v2, v3, ...]   of the values of the stacks that end in a node what
  *              is not in its parts; skip: distance from the node before; the root, 0, counts as a node
  *   show       the value that is shown first; allocator: 1 if its frames are
- *   labels, threads, parts   sizes, lifetimes, ages and threads of the blocks: see page_data.h
  *   labels, threads, parts   see page_data.h and decodeParts()
  *   base       null, or { info, self }: the older profile of a diff, on the same tree
  * A value set is four numbers: allocated objects and bytes, live objects and bytes.

@@ -101,7 +101,13 @@ static void page_has_the_parts_of_each_node(void **state)
 {
 	struct ap_profile *profile = labeled_profile();
 	struct ap_format_options options = {.value = AP_INUSE_SPACE};
-	char *text = written(ap_format_html_write, profile, &options);
+	char *text;
+
+	assert_int_equal(ap_profile_set(&profile->info.filter, "-X </script>"), 0);
+	profile->info.left_out[AP_INUSE_SPACE] = 4711;
+	text = written(ap_format_html_write, profile, &options);
+	assert_non_null(strstr(text, "\"filter\":\"-X \\u003c/script\\u003e\""));
+	assert_non_null(strstr(text, "\"left_out\":[0,0,0,4711]"));
 	assert_non_null(strstr(text,
 		"\"labels\":[6,-1,9,0,7,-1,8,1,6,1,-1,0,7,2,-1,0,7,-1,0,1,-1,-1,-1,-1],\n"
 		"\"threads\":[\"first\",11,\"se;cond\",22],\n"));
