@@ -302,8 +302,8 @@ static int screen_open(struct top *top, struct ap_error *error)
 		return 0;
 	ap_error_what(error, AP_EXIT_FAILURE, "cannot use this terminal");
 	if (err == -ENOTSUP)
-		ap_error_detail(
-			error, "TERM is '%s', which is not known here", terminal ? terminal : "");
+		ap_error_detail(error, "TERM is '%s': not known here, or without a cursor to place",
+			terminal ? terminal : "");
 	else
 		ap_error_detail(error, "%s", strerror(-err));
 	ap_error_hint(error, "set TERM=xterm, or print tables: allocprof top -n 10");

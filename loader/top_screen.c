@@ -43,6 +43,14 @@ static int error_drop(void)
 	return kept;
 }
 
+/* Whether the terminal that has been opened can place its cursor. */
+static bool has_cursor(void)
+{
+	const char *capability = tigetstr("cup");
+
+	return capability && capability != (const char *)-1;
+}
+
 static void colours_start(bool wanted)
 {
 	if (!wanted || !has_colors() || start_color() == ERR)
@@ -63,7 +71,11 @@ int ap_top_screen_open(struct ap_top_screen **ret, bool colours)
 	screen->ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	screen->error = -1;
 	screen->curses = newterm(NULL, stdout, stdin);
-	if (!screen->curses) {
+	if (!screen->curses || !has_cursor()) {
+		if (screen->curses) {
+			reset_shell_mode();
+			delscreen(screen->curses);
+		}
 		free(screen);
 		return -ENOTSUP;
 	}

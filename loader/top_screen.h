@@ -11,7 +11,7 @@ struct ap_top_screen;
 
 /*
  * Takes the terminal of standard input and output; what others write to standard error meanwhile
- * is dropped. 0, -ENOTSUP: TERM says nothing that it knows; or another negative errno.
+ * is dropped. 0, -ENOTSUP: TERM names nothing that can be used; or another negative errno.
  */
 int ap_top_screen_open(struct ap_top_screen **ret, bool colours);
 

@@ -143,8 +143,11 @@ wait_until semaphores_are "$pid" "1 1"
 tmux kill-server
 wait_until semaphores_are "$pid" "0 0"
 
-terminal 80 24 TERM=nonsense -- "$pid"
-expect "^allocprof: cannot use this terminal"
-expect "^detail: TERM is 'nonsense'"
-equal "status without a terminal that it knows" "$(wait_until [ -s status ] && cat status)" 1
-tmux kill-server
+for name in nonsense dumb; do
+  terminal 80 24 TERM=$name -- "$pid"
+  expect "^allocprof: cannot use this terminal"
+  expect "^detail: TERM is '$name'"
+  wait_until [ -s status ]
+  equal "status on a terminal that cannot be used" "$(cat status)" 1
+  tmux kill-server
+done
