@@ -15,7 +15,8 @@ struct ap_child {
 
 /*
  * Forks a child that will run the command with `library` preloaded, after what is preloaded
- * already, and without the rights that sudo or ambient capabilities have given us. It waits. 0 or a negative errno.
+ * already, and without the rights that sudo or ambient capabilities have given us. It waits. 0 or a
+ * negative errno.
  */
 int ap_child_fork(struct ap_child *child, char **command, const char *library);
 

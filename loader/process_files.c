@@ -92,8 +92,7 @@ int ap_process_files_path(const struct ap_process_files *files, const char *path
 	return fd < 0 ? ap_errno() : (int)fd;
 }
 
-int ap_process_files_memory_dup(
-	const struct ap_process_files *files, struct ap_process_files *ret)
+int ap_process_files_memory_dup(const struct ap_process_files *files, struct ap_process_files *ret)
 {
 	*ret = (struct ap_process_files){0};
 	if (!files->opened)

@@ -73,20 +73,21 @@ kernel_fetch() { # VERSION: the path of its vmlinuz
 
 guest=$place/guest
 
-guest_add() { # FILE...: with the libraries that they need, where they are here
-  local file library
+libraries_of() { # FILE
+  ldd "$1" 2>/dev/null | grep -oE '/[^ ]+' || true
+}
+
+guest_add() { # FILE...: where they are here
+  local file
   for file in "$@"; do
     [ ! -e "$guest$file" ] || continue
     mkdir -p "$guest$(dirname "$file")"
     cp -L "$file" "$guest$file"
-    while read -r library; do
-      guest_add "$library"
-    done < <(ldd "$file" 2>/dev/null | grep -oE '/[^ ]+' || true)
   done
 }
 
 guest_make() {
-  local name path
+  local name path libraries
   rm -rf "$guest"
   mkdir -p "$guest"/{dev,proc,sys,tmp,etc,root,usr/{bin,sbin,lib,lib64}}
   for name in bin sbin lib lib64; do ln -s "usr/$name" "$guest/$name"; done
@@ -94,7 +95,9 @@ guest_make() {
   printf 'root:x:0:\nnogroup:x:65534:\n' >"$guest/etc/group"
   for name in "${commands[@]}"; do
     path=$(PATH=$PATH:/usr/sbin type -P "$name") || { echo "kernels: no $name" >&2; return 1; }
-    guest_add "$(dirname "$(realpath "$(dirname "$path")")/x")/$name"
+    guest_add "$(realpath "$(dirname "$path")")/$name"
+    mapfile -t libraries < <(libraries_of "$path")
+    guest_add "${libraries[@]}"
   done
   ln -sf bash "$guest/usr/bin/sh"
   mkdir -p "$guest/allocprof/build/tests/unit" "$guest/allocprof/build/bpf" "$guest/allocprof/tests/unit"
@@ -105,9 +108,8 @@ guest_make() {
   cp "$O/tests/unit/test_session" "$guest/allocprof/build/tests/unit"
   cp -r "$O/tests/programs" "$guest/allocprof/build/tests"
   for path in "$O/allocprof" "$O/tests/unit/test_session" "$O"/tests/programs/*; do
-    while read -r library; do
-      guest_add "$library"
-    done < <(ldd "$path" 2>/dev/null | grep -oE '/[^ ]+' || true)
+    mapfile -t libraries < <(libraries_of "$path")
+    guest_add "${libraries[@]}"
   done
   cat >"$guest/init" <<'INIT'
 #!/bin/bash
