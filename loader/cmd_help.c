@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "printable.h"
+
 const char *const cmd_help_help[] = {
 	"usage: allocprof help [COMMAND]\n"
 	"Prints the list of commands, or the help of one: on a terminal the manual\n"
@@ -32,8 +34,17 @@ int command_fail(int argc, char **argv, const struct ap_error *error)
 int command_unknown(const char *name)
 {
 	struct ap_error error = {0};
+	char candidates[128] = "", shown[64];
 
-	ap_error_what(&error, AP_EXIT_USAGE, "no command '%s'", name);
+	for (const struct command *command = commands; command->name; command++)
+		if (*name && !strncmp(command->name, name, strlen(name)))
+			snprintf(candidates + strlen(candidates),
+				sizeof(candidates) - strlen(candidates), "%s%s",
+				*candidates ? ", " : "", command->name);
+	ap_printable(shown, sizeof(shown), name);
+	ap_error_what(&error, AP_EXIT_USAGE, "no command '%s'", shown);
+	if (*candidates)
+		ap_error_detail(&error, "it begins several: %s", candidates);
 	ap_error_hint(&error, "allocprof help");
 	ap_error_print(stderr, &error);
 	return error.status;

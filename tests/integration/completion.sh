@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the shells complete: all options of every help, the words of their values, files, processes.
-# In bash by its own machinery; zsh and fish, where they are, take the script and answer.
+# In bash by its own machinery; fish answers, too, and zsh takes the script.
 . "$(dirname "$0")/common.sh"
 
 "$allocprof" completion bash >"$tmp/allocprof.bash"
@@ -45,11 +45,8 @@ done
 
 "$allocprof" completion zsh >"$tmp/_allocprof"
 "$allocprof" completion fish >"$tmp/allocprof.fish"
-if command -v zsh >/dev/null; then
-  zsh -n "$tmp/_allocprof" || fail "zsh's syntax"
-fi
-if command -v fish >/dev/null; then
-  export HOME=$tmp
-  equal "fish" "$(fish -c "source $tmp/allocprof.fish; complete -C 'allocprof report --show a'" | cut -f 1)" "allocated"
-  equal "fish, options" "$(fish -c "source $tmp/allocprof.fish; complete -C 'allocprof diff --fail'" | cut -f 1)" "--fail-above"
-fi
+need zsh fish
+zsh -n "$tmp/_allocprof" || fail "zsh's syntax"
+export HOME=$tmp
+equal "fish" "$(fish -c "source $tmp/allocprof.fish; complete -C 'allocprof report --show a'" | cut -f 1)" "allocated"
+equal "fish, options" "$(fish -c "source $tmp/allocprof.fish; complete -C 'allocprof diff --fail'" | cut -f 1)" "--fail-above"

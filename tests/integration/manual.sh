@@ -32,6 +32,11 @@ for command in "${commands[@]}"; do
   grep -qE "^ {7}allocprof $command\b" "$tmp/page.txt" || fail "$command is not in the SYNOPSIS"
   [ "$(wc -L <"$tmp/$command.txt")" -le 80 ] || fail "the help of $command is wider than 80"
 done
+"$allocprof" re -h | cmp - "$tmp/report.txt" || fail "a prefix"
+status=0
+"$allocprof" d 2>"$tmp/prefix.err" || status=$?
+equal "status of a prefix of several" $status 2
+has "$tmp/prefix.err" '^detail: it begins several: diff, doctor$' || fail "a prefix of several is not explained"
 for command in "${commands[@]}"; do cat "$tmp/$command.txt"; done | options >"$tmp/help.options"
 section OPTIONS | grep -E '^ {7}-' | options >"$tmp/page.options"
 [ -s "$tmp/help.options" ] || fail "no options found"
