@@ -14,6 +14,7 @@
 #include "error.h"
 #include "estimate.h"
 #include "json.h"
+#include "json_parts.h"
 
 #define SIDES 2 /* the profile, and what it is compared with */
 
@@ -27,6 +28,7 @@ struct writer {
 	const struct ap_format_options *options;
 	const struct ap_profile *profile[SIDES]; /* [1] NULL: nothing to compare with */
 	const struct ap_call_tree *tree;
+	struct ap_json_parts parts;
 	/* What ends in each node of the tree; of each function, what it is innermost in the stack
 	 * of, and what it is anywhere in the stack of. */
 	struct numbers *nodes, *self, *with;
@@ -173,6 +175,13 @@ static void info_put(struct writer *writer, const char *key, const struct ap_pro
 	ap_json_number(json, "frees", (int64_t)info->frees);
 	ap_json_number(json, "lost", (int64_t)info->lost);
 	ap_json_number(json, "whole_stacks", (int64_t)info->whole_stacks);
+	if (info->filter) {
+		ap_json_text(json, "filter", info->filter);
+		ap_json_object(json, "left_out");
+		for (int value = 0; value < AP_VALUES; value++)
+			ap_json_number(json, ap_value_names[value], info->left_out[value]);
+		ap_json_close(json);
+	}
 	ap_json_close(json);
 }
 
@@ -229,6 +238,7 @@ static void stacks_put(struct writer *writer)
 		}
 		ap_json_close(json);
 		numbers_put(writer, "values", &writer->nodes[node]);
+		ap_json_parts_put(json, &writer->parts, node);
 		ap_json_close(json);
 	}
 	ap_json_close(json);
@@ -275,7 +285,10 @@ static int tree_put(struct writer *writer)
 	writer->with = writer->self + functions;
 	err = numbers_collect(writer);
 	if (!err)
+		err = ap_json_parts_collect(&writer->parts, writer->profile[0], writer->tree);
+	if (!err)
 		err = all_put(writer);
+	ap_json_parts_clear(&writer->parts);
 	free(numbers);
 	return err;
 }

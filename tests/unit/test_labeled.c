@@ -115,6 +115,27 @@ static void page_has_the_parts_of_each_node(void **state)
 	ap_profile_free(profile);
 }
 
+static void json_has_the_parts_of_each_stack(void **state)
+{
+	struct ap_profile *profile = labeled_profile();
+	struct ap_format_options options = {.value = AP_INUSE_SPACE};
+	char *text;
+
+	assert_int_equal(ap_profile_set(&profile->info.filter, "--leak=10%"), 0);
+	profile->info.left_out[AP_INUSE_SPACE] = 4711;
+	text = written(ap_format_json_write, profile, &options);
+	assert_non_null(strstr(text,
+		"\"parts\":[{\"size_from\":64,\"age_from_percent\":90,\"thread\":\"first\","
+		"\"tid\":11,\"samples\":6,\"alloc_objects\":60,\"alloc_space\":6000,"
+		"\"inuse_objects\":60,\"inuse_space\":6000},{"));
+	assert_non_null(strstr(text, "\"size_from\":128,\"lifetime_from_s\":0.01,"));
+	assert_non_null(strstr(text,
+		"\"filter\":\"--leak=10%\",\"left_out\":{\"alloc_objects\":0,\"alloc_space\":0,"
+		"\"inuse_objects\":0,\"inuse_space\":4711}"));
+	free(text);
+	ap_profile_free(profile);
+}
+
 static void pprof_brings_them_back(void **state)
 {
 	struct ap_profile *profile = labeled_profile(), *read = NULL;
@@ -159,6 +180,7 @@ int main(void)
 		cmocka_unit_test(difference_has_the_errors_of_both),
 		cmocka_unit_test(folded_begins_with_the_thread),
 		cmocka_unit_test(page_has_the_parts_of_each_node),
+		cmocka_unit_test(json_has_the_parts_of_each_stack),
 		cmocka_unit_test(pprof_brings_them_back),
 	};
 
