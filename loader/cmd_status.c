@@ -151,6 +151,12 @@ void recording_losses_tell(const struct recording *recording, const struct ap_sn
 			ap_loss_name(i), remedy);
 		tell(context, text);
 	}
+	if (recording->target.table.is_full) {
+		snprintf(text, sizeof(text),
+			"the process has mapped code at %zu places; that of more stays unknown",
+			recording->target.table.count);
+		tell(context, text);
+	}
 	if (recording->tree && ap_process_watch_lost(recording->deaths)) {
 		snprintf(text, sizeof(text),
 			"%llu children were not recorded: %d processes are the most at once",

@@ -19,7 +19,8 @@
 #include "error.h"
 #include "regular_file.h"
 
-/* A target decides how much it maps. These bound what that costs us. */
+/* A target decides how much it maps. These bound what that costs us: 20 MB of mappings, of which an
+ * address space has 65,530 at once. */
 #define MAPPINGS_MAX   (1 << 18)
 #define OPEN_FILES_MAX 4096
 #define VDSO_MAX       (1 << 20)
@@ -333,7 +334,10 @@ int ap_mapping_table_add(struct ap_mapping_table *table, pid_t tid, const struct
 	if (!table->files.opened)
 		ap_process_files_open(&table->files, tid);
 	id = mapping_get(table, line);
-	return id < 0 ? (int)id : 0;
+	if (id != -E2BIG)
+		return id < 0 ? (int)id : 0;
+	table->is_full = true;
+	return 0;
 }
 
 /* The program's mapping is the first one of the file that the kernel has executed. */
@@ -401,6 +405,11 @@ static int maps_read(struct ap_mapping_table *table, struct reading *reading)
 		id = current_find(table, &at, &line);
 		if (id < 0)
 			id = mapping_get(table, &line);
+		/* It is no reason to give up what is known. */
+		if (id == -E2BIG) {
+			table->is_full = true;
+			continue;
+		}
 		err = id < 0 ? (int)id : reading_add(reading, id);
 	}
 	if (!err && ferror(maps))

@@ -7,6 +7,7 @@
 #ifndef ALLOCPROF_MAPPING_H
 #define ALLOCPROF_MAPPING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -53,6 +54,7 @@ struct ap_mapping_table {
 	size_t current_count;
 	uint32_t read_count; /* mappings known then: those added later have higher ids */
 	const struct ap_mapping *program; /* the program's own first one; NULL: unknown */
+	bool is_full; /* there was no room for more mappings: their code stays unknown */
 };
 
 /* One line of a maps file. */

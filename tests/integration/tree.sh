@@ -52,3 +52,43 @@ equal "allocated before an exec" "$(mebibytes allocated workers before)" 8.00
 # Its mappings are read, and its period is set anew, a moment after the exec: by then it may have had
 # all its blocks. That none of the 256 is a sample happens once in 10^13 times.
 [ "$(mebibytes live "exe ($executed)")" != 0.00 ] || fail "nothing of after the exec"
+
+# A server of somebody else's, started by us: workers that python's multiprocessing forks, of which
+# the k-th holds 10 MB times k. The standard deviation of their sum is 1.3 MB.
+command -v python3 >/dev/null || exit 0
+cat >"$tmp/pool.py" <<'END'
+import multiprocessing, os, time
+def work(count, ready, over):
+    held = [bytearray(100000) for _ in range(count)]
+    print(os.getpid(), len(held), flush=True)
+    ready.release()
+    over.acquire()
+    os._exit(0)
+context = multiprocessing.get_context("fork")
+ready, over = context.Semaphore(0), context.Semaphore(0)
+workers = [context.Process(target=work, args=(100 * k, ready, over)) for k in (1, 2, 3)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    ready.acquire()
+    time.sleep(0.1)
+print("ready", flush=True)
+time.sleep(1000)
+END
+PYTHONMALLOC=malloc "$allocprof" run --follow-fork --period 64K -o "$tmp/out.pb.gz" python3 "$tmp/pool.py" \
+  >"$tmp/pool.out" 2>"$tmp/pool.err" &
+loader=$!
+started+=("$loader")
+wait_until has "$tmp/pool.out" '^ready'
+read -r -a children < <(pgrep -P "$loader")
+equal "children of run" ${#children[@]} 1
+mapfile -t workers < <(awk '$2 > 0 { print $1 }' "$tmp/pool.out")
+started+=("${children[@]}" "${workers[@]}")
+kill -TERM "${children[@]}"
+kill -KILL "${workers[@]}"
+wait "$loader" || true
+has "$tmp/pool.err" '^python3 (exited|was killed)' || fail "the end of python is not told"
+equal "live in workers that have ended" "$(mebibytes live "python3 (ended)" PyByteArray_Resize)" 0.00
+mebibytes allocated "python3 (ended)" PyByteArray_Resize |
+  awk '{ exit !($1 * 1.048576 > 60 - 6 * 1.3 && $1 * 1.048576 < 60 + 6 * 1.3) }' ||
+  fail "the workers of python allocated $(mebibytes allocated "python3 (ended)" PyByteArray_Resize) MiB"
