@@ -2,7 +2,7 @@
 /*
  * The profile inside the page, and numbers for people. Nothing here touches the document.
  *
- * The JSON, as format_html.c writes it; indices count from 0 and -1 is "none":
+ * The JSON, as page_data.c writes it; indices count from 0 and -1 is "none":
  *   strings    [shared, rest, ...]   sorted; shared: characters taken over from the string before
  *   types      [type, unit, ...]   the four values, as in pprof; type "": there is no such value
  *   functions  [name, label, file, library, start line, hue, shade, ...]   strings by
@@ -12,7 +12,15 @@
  *   self       [skip, v0, v1, v2, v3, ...]   of the values of the stacks that end in a node what
  *              is not in its parts; skip: distance from the node before; the root, 0, counts as a node
  *   show       the value that is shown first; allocator: 1 if its frames are
- *   labels, threads, parts   see page_data.h and decodeParts()
+ *   labels     [size, lifetime, age, thread, ...]   different ones; -1: not known. Classes of
+ *              labels.h: size 2^c to 2^(c+1) bytes; lifetime, of freed blocks, in decades: 0 below
+ *              1 ms, 1 to 10 ms, ... 7 from 1000 s on; age, of live blocks, in tenths of the
+ *              recording: 0 the youngest; thread: index into threads
+ *   threads    [name, tid, ...]   "" and 0: not known
+ *   parts      [skip, 3 * label + form, samples, objects, bytes, (live objects, live bytes,) ...]
+ *              of the node's own values those with this label; skip: distance from the node of the
+ *              part before, 0 for the same; form: 0, with the last two; 1, without them, all is
+ *              live; 2, nothing is; samples: how many they stand for, 0: not known
  *   base       null, or { info, self }: the older profile of a diff, on the same tree
  * A value set is four numbers: allocated objects and bytes, live objects and bytes.
  */

@@ -111,11 +111,12 @@ static const char *change_format(
 	double share = then ? 100 * ((double)now / (double)then - 1) : 0;
 
 	if (now == then)
-		return strcpy(out, "=");
-	if (!then)
-		return strcpy(out, "new");
-	snprintf(out, CHANGE_TEXT, fabs(share) < 9.95 ? "%s%.1f%%" : "%s%.0f%%",
-		share < 0 ? MINUS : "+", fabs(share));
+		snprintf(out, CHANGE_TEXT, "=");
+	else if (!then)
+		snprintf(out, CHANGE_TEXT, "new");
+	else
+		snprintf(out, CHANGE_TEXT, fabs(share) < 9.95 ? "%s%.1f%%" : "%s%.0f%%",
+			share < 0 ? MINUS : "+", fabs(share));
 	return out;
 }
 

@@ -285,9 +285,9 @@ int ap_target_check_probes(const struct ap_target *target, struct ap_error *erro
 		ap_error_detail(error, "none in its %zu mapped files", files);
 	}
 	if (ap_preload_find(library))
-		strcpy(library, "/PATH/TO/liballocprof.so");
-	ap_error_hint(error, "start it with: allocprof run -- COMMAND, or with LD_PRELOAD=%s",
-		library);
+		snprintf(library, sizeof(library), "/PATH/TO/liballocprof.so");
+	ap_error_hint(
+		error, "start it with: allocprof run -- COMMAND, or with LD_PRELOAD=%s", library);
 	return -ENOENT;
 }
 

@@ -323,13 +323,18 @@ static void fill_hostile(struct ap_profile *profile)
 		"\xf0\x9f\x94\xa5 \xe7\x81\xab\xe7\x84\x94",
 	};
 	char stack[1024];
+	int32_t thread =
+		(int32_t)checked(ap_profile_add_thread(profile, "</script><img src=x>", 1));
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(stack, sizeof(stack), "%s@/lib/%s.so@%s.c:1|leaf@/lib/x.so@x.c:2",
 			names[i], i == 0 ? "<b>" : "h", names[i]);
-		add_stack(profile, stack, 10 + (int64_t)i, 1000, 10, 1000 + (int64_t)i);
+		add_labeled(profile, stack,
+			&(struct ap_labels){.thread = thread, .size = 4, .lifetime = -1, .age = 3},
+			1, (int64_t[]){10 + (int64_t)i, 1000, 10, 1000 + (int64_t)i});
 	}
-	if (ap_profile_set(&profile->info.comm, "<script>alert(5)</script>") ||
+	if (ap_profile_set(&profile->info.filter, "-X '<b onclick=alert(8)>'") ||
+		ap_profile_set(&profile->info.comm, "<script>alert(5)</script>") ||
 		ap_profile_set(
 			&profile->info.command, "x --y='</title><script>alert(6)</script>'") ||
 		ap_profile_set(&profile->info.host, "\"onload=alert(7) x=\""))

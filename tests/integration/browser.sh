@@ -31,4 +31,4 @@ done
 NODE_PATH=$PWD/$modules/node_modules SPEEDSCOPE=$PWD/$modules/node_modules/speedscope/dist/release CHROMIUM=$chromium \
   PAGES=$PWD/$O/browser/pages SHOTS=$PWD/$O/browser/shots \
   node --test --test-reporter=spec ${TESTS:+--test-name-pattern="$TESTS"} \
-  tests/browser/flame.test.js tests/browser/speedscope.test.js
+  tests/browser/*.test.js
