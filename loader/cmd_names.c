@@ -24,6 +24,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
+/* In the line of the work that asks. */
 static void fetch_show(void *context, const char *name, long done, long total)
 {
 	struct recording *recording = context;

@@ -271,6 +271,8 @@ static int process_enter(struct recording *recording, const struct ap_record_pro
 	if (!process || !process->name)
 		return 0;
 	ap_symbolizer_set_jit(recording->symbolizer, process->jit);
+	if (process->table->files.opened)
+		ap_symbolizer_set_root(recording->symbolizer, process->table->files.root);
 	index = ap_profile_add_function(recording->profile, process->name, NULL, NULL, 0);
 	if (index < 0)
 		return index;
