@@ -148,6 +148,9 @@ static int counters_refresh(struct top *top, uint64_t now_ns, struct ap_error *e
 	int err;
 
 	names_refresh(top, now_ns);
+	/* As --max-rate has it by now. */
+	top->model.state.period =
+		recording->rate.most ? recording->rate.period : recording_period(recording);
 	err = ap_session_snapshot(recording->session, &snapshot);
 	if (!err)
 		err = ap_top_refresh(&top->model, &snapshot, &recording->target.table,
@@ -351,7 +354,6 @@ static int record(struct top *top, pid_t pid, struct ap_error *error)
 	top->model.view.sort = options->sort;
 	top->model.view.lines = options->lines;
 	top->model.state.comm = recording->target.comm;
-	top->model.state.period = recording_period(recording);
 	if (options->print)
 		top->model.sites.window = 1;
 	else
