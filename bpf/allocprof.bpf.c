@@ -76,7 +76,7 @@ static __noinline int lifetime_add(struct ap_site *site, __u32 class, __u64 size
 {
 	struct ap_lifetime *lifetime;
 
-	if (!site || class >= AP_SITE_LIFETIMES)
+	if (class >= AP_SITE_LIFETIMES)
 		return 0;
 	lifetime = &site->lifetime[class];
 	__sync_fetch_and_add(&lifetime->samples, 1);
@@ -147,9 +147,10 @@ static __noinline int live_retire(const struct ap_live_key *key)
 		return 0;
 	counters_add(&total->freed, size, weight);
 	site = site_get(&site_key);
-	if (site)
+	if (site) {
 		counters_add(&site->freed, size, weight);
-	lifetime_add(site, lifetime, size, weight);
+		lifetime_add(site, lifetime, size, weight);
+	}
 	return 1;
 }
 

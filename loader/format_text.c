@@ -168,21 +168,27 @@ static const char *error_text(char out[ERROR_TEXT], const struct ap_profile *pro
 }
 
 /* Of a difference those that differ; all of a recording, what is not live any more included. */
-static uint32_t stacks_count(
-	const struct ap_profile *profile, const struct ap_format_options *options)
+static int stacks_count(
+	const struct ap_profile *profile, const struct ap_format_options *options, uint32_t *count)
 {
-	uint32_t count = 0;
 	int64_t *sum;
 
+	*count = profile->stack_count;
 	if (!options->difference)
-		return profile->stack_count;
+		return 0;
 	sum = calloc(profile->sample_count + 1, sizeof(*sum));
-	for (uint32_t i = 0; sum && i < profile->sample_count; i++)
-		sum[profile->samples[i].first] += profile->samples[i].value[options->value];
-	for (uint32_t i = 0; sum && i < profile->sample_count; i++)
-		count += sum[i] != 0;
+	if (!sum)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->sample_count; i++) {
+		int64_t *of_stack = &sum[profile->samples[i].first];
+
+		*of_stack = ap_value_add(*of_stack, profile->samples[i].value[options->value]);
+	}
+	*count = 0;
+	for (uint32_t i = 0; i < profile->sample_count; i++)
+		*count += sum[i] != 0;
 	free(sum);
-	return count;
+	return 0;
 }
 
 /* What a filter has left out, which is not in the total. */
@@ -200,14 +206,13 @@ static void left_out_write(
 }
 
 static void total_write(FILE *out, const struct ap_profile *profile,
-	const struct ap_format_options *options, const struct ap_estimate *total)
+	const struct ap_format_options *options, const struct ap_estimate *total, uint32_t stacks)
 {
 	const struct ap_profile_info *info = &profile->info;
 	const struct ap_value_type *type = &profile->type[options->value];
 	bool is_live = options->value == AP_INUSE_OBJECTS || options->value == AP_INUSE_SPACE;
 	bool is_objects = options->value == AP_ALLOC_OBJECTS || options->value == AP_INUSE_OBJECTS;
 	enum ap_value allocated = is_objects ? AP_ALLOC_OBJECTS : AP_ALLOC_SPACE;
-	uint32_t stacks = stacks_count(profile, options);
 	char what[64], unit[32], value[VALUE_TEXT], error[ERROR_TEXT];
 
 	error_text(error, profile, options, total);
@@ -305,8 +310,11 @@ int ap_format_text_write(
 {
 	struct ap_estimate total = {0};
 	struct sites sites = {0};
+	uint32_t stacks;
 	int err = sites_collect(&sites, profile, options);
 
+	if (!err)
+		err = stacks_count(profile, options, &stacks);
 	errno = 0;
 	if (!err) {
 		for (uint32_t i = 0; i < sites.count; i++) {
@@ -318,7 +326,7 @@ int ap_format_text_write(
 		/* What has not changed stands at the end of a difference. */
 		while (sites.count && !sites.sites[sites.count - 1].value)
 			sites.count--;
-		total_write(out, profile, options, &total);
+		total_write(out, profile, options, &total, stacks);
 		left_out_write(out, profile, options);
 		sites_write(out, profile, options, &sites, total.variance > 0);
 		if (fflush(out) || ferror(out))
