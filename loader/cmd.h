@@ -360,6 +360,9 @@ int recording_wait(struct recording *recording, struct ap_error *error);
 /* Shows the line of progress. */
 void recording_status_show(struct recording *recording, uint64_t now_ns);
 
+/* Says a warning where it is seen: whoever watches the recording has the terminal. */
+void recording_tell(struct recording *recording, const char *text);
+
 /* Whom to tell of the steps of some work; and when it is over, so that its line goes away. */
 struct ap_work *recording_work_begin(struct recording *recording, enum recording_work_kind kind);
 void recording_work_end(struct recording *recording);

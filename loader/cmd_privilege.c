@@ -96,13 +96,17 @@ fail:
 
 bool recording_lacks_right(struct recording *recording, int err, const struct ap_error *error)
 {
+	char text[sizeof(error->what) + 128];
+
 	if (!recording->has_dropped || (err != -EPERM && err != -EACCES))
 		return false;
-	if (!recording->has_lacked)
-		fprintf(stderr,
-			"warning: %s; the right was given up after the attach: what the process "
-			"has loaded since may be missing\n",
-			error->what);
+	if (recording->has_lacked)
+		return true;
 	recording->has_lacked = true;
+	snprintf(text, sizeof(text),
+		"%s; the right was given up after the attach: what the process has loaded since "
+		"may be missing",
+		error->what);
+	recording_tell(recording, text);
 	return true;
 }

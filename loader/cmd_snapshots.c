@@ -171,23 +171,12 @@ void recording_snapshots_keep(struct recording *recording, const struct output_o
 
 /* ---- Their course ---- */
 
-/* Whoever watches the recording has the terminal. */
-static void tell(struct recording *recording, const char *text)
-{
-	struct recording_watcher *watcher = recording->watcher;
-
-	if (watcher)
-		watcher->tell(watcher, text);
-	else
-		fprintf(stderr, "warning: %s\n", text);
-}
-
 static void failure_tell(struct recording *recording, const char *what, const char *detail)
 {
 	char text[1024];
 
 	snprintf(text, sizeof(text), "no snapshot: %s%s%s", what, *detail ? ": " : "", detail);
-	tell(recording, text);
+	recording_tell(recording, text);
 }
 
 /* What differs from an earlier name: of "a.html" and "a.pb.gz" ".pb.gz". */
@@ -212,7 +201,7 @@ static void written_tell(struct recording *recording)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", i ? "," : "",
 			i ? difference(named->output[i].path, named->output[0].path)
 			  : named->output[i].path);
-	tell(recording, text);
+	recording_tell(recording, text);
 }
 
 /* The writer has ended, or is waited for. */

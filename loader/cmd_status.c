@@ -125,6 +125,16 @@ void recording_work_end(struct recording *recording)
 	ap_progress_erase(&recording->progress);
 }
 
+void recording_tell(struct recording *recording, const char *text)
+{
+	struct recording_watcher *watcher = recording->watcher;
+
+	if (watcher)
+		watcher->tell(watcher, text);
+	else
+		fprintf(stderr, "warning: %s\n", text);
+}
+
 void recording_losses_tell(const struct recording *recording, const struct ap_snapshot *snapshot,
 	void (*tell)(void *context, const char *text), void *context)
 {
