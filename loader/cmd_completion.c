@@ -98,7 +98,8 @@ static void bash_values_put(const char *option, const char *value, enum value_ki
 		fputs("COMPREPLY=($(compgen -c -f -- \"$cur\"))", stdout);
 		break;
 	case VALUE_FILE:
-		fputs("COMPREPLY=($(compgen -f -- \"$cur\")); compopt -o filenames 2>/dev/null", stdout);
+		fputs("COMPREPLY=($(compgen -f -- \"$cur\")); compopt -o filenames 2>/dev/null",
+			stdout);
 		break;
 	case VALUE_OTHER:
 		fputs("COMPREPLY=()", stdout);

@@ -4,10 +4,13 @@
 
 #include "profile.h"
 
-const char *const cmd_report_help[] = {
+static const char usage[] =
 	"usage: allocprof report [OPTIONS] FILE\n"
 	"Prints who allocated in a .pb.gz, or in a heap profile of Go, jemalloc or\n"
-	"gperftools, or writes it in other formats. FILE - is standard input.\n",
+	"gperftools, or writes it in other formats. FILE - is standard input.\n";
+
+const char *const cmd_report_help[] = {
+	usage,
 	view_options_help,
 	filter_options_help,
 	output_options_help,

@@ -105,7 +105,8 @@ int view_load(const struct view_options *options, const char *path, struct ap_pr
 	ap_error_what(error, AP_EXIT_FAILURE, "cannot read %s", shown);
 	ap_error_detail(error, "%s", reason);
 	if (err == -EBADMSG)
-		ap_error_hint(error, "give a .pb.gz, or a heap profile of Go, jemalloc or gperftools");
+		ap_error_hint(
+			error, "give a .pb.gz, or a heap profile of Go, jemalloc or gperftools");
 	return err;
 }
 

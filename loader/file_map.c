@@ -2,34 +2,17 @@
 #include "file_map.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "build_id.h"
+#include "regular_file.h"
 #include "symbolize.h"
 #include "table.h"
 
-#define MAPPINGS_MAX 65536
-
-/* Looked at before it is opened: opening a device or a pipe can do things. -1: none. */
-static int regular_open(const char *path)
-{
-	struct stat status;
-	int fd;
-
-	if (*path != '/' || stat(path, &status) || !S_ISREG(status.st_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
+#define MAPPINGS_MAX 16384
 
 static void object_free(struct ap_object *object)
 {
@@ -42,11 +25,12 @@ static void object_free(struct ap_object *object)
 static struct ap_object *object_new(const char *path, const char *build_id)
 {
 	struct ap_object *object = calloc(1, sizeof(*object));
+	struct stat status;
 
 	if (!object)
 		return NULL;
 	object->path = strdup(path);
-	object->fd = regular_open(path);
+	object->fd = ap_regular_open(AP_ROOT_OURS, path, true, &status);
 	if (!object->path) {
 		object_free(object);
 		return NULL;

@@ -477,8 +477,7 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
 		unpacked = pprof__profile__unpack(&allocator, length, bytes);
 	if (!unpacked) {
 		err = -EBADMSG;
-		snprintf(reason, size, "%s",
-			length ? "damaged, or not a heap profile" : "empty");
+		snprintf(reason, size, "%s", length ? "damaged, or not a heap profile" : "empty");
 		goto out;
 	}
 	err = profile_convert(unpacked, ret, reason, size);

@@ -50,7 +50,8 @@ static void frames_put(struct writer *writer)
 }
 
 /* A stack counts in one direction only. */
-static int64_t node_weight(const struct writer *writer, uint32_t node, enum ap_value value, int sign)
+static int64_t node_weight(
+	const struct writer *writer, uint32_t node, enum ap_value value, int sign)
 {
 	int64_t number = writer->tree->nodes[node].self[0][value];
 
