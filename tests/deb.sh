@@ -26,6 +26,7 @@ has "$tmp/notes.out" 'otel_memory' || fail "the probes have been stripped"
 zcat "$root/usr/share/man/man1/allocprof.1.gz" >"$tmp/page.out"
 has "$tmp/page.out" '^\.SH NAME' || fail "no manual page"
 sed "s|^ExecStart=|&$root/usr/bin/|" "$root/lib/systemd/system/allocprof@.service" >"$tmp/allocprof@any.service"
+has "$root/usr/share/zsh/vendor-completions/_allocprof" attach || fail "no completion"
 systemd-analyze verify --man=no "$tmp/allocprof@any.service" >"$tmp/unit.out" 2>&1 || fail "the unit"
 equal "what systemd says of the unit" "$(cat "$tmp/unit.out")" ""
 if [ -r /sys/kernel/btf/vmlinux ]; then
