@@ -117,6 +117,9 @@ status 0 "$allocprof" diff --json "$tmp/base.pb.gz" "$tmp/new.pb.gz"
 equal "notes beside JSON" "$(cat "$tmp/status.err")" ""
 json "$tmp/status.out" 'j["total"]["alloc_space"] == {"value": 7006, "base": 6024, "change": 982}' \
   'j["total"]["inuse_space"]["change"] == 3994 and j["base_scale"] == 2'
+status 0 "$allocprof" report --json --exclude right "$tmp/base.pb.gz"
+json "$tmp/status.out" 'j["total"]["inuse_space"]["value"] == 1009 and "right" in j["profile"]["filter"]' \
+  'j["profile"]["left_out"]["inuse_space"] == 2003'
 status 0 "$allocprof" report -f json -o "$tmp/own.json" -o "$tmp/other.pb.gz" "$tmp/base.pb.gz"
 has "$tmp/own.json" '^\{"schema":1,' || fail "--format json"
 status 0 env LC_ALL=C "$allocprof" report -f tree "$tmp/base.pb.gz"
