@@ -177,12 +177,41 @@ static void test_too_many_of_one_hash(void **state)
 	ap_snapshot_clear(&snapshot);
 }
 
+/* What is constant when the programs are verified: threads, sizes and depths. */
+static void test_threads_sizes_and_depths(void **state)
+{
+	struct ap_session_options options = AP_SESSION_DEFAULTS;
+	struct ap_snapshot snapshot;
+	char comm[sizeof(struct ap_thread)] = "";
+
+	options.by_thread = true;
+	options.min_size = 105;
+	options.max_size = 119;
+	options.max_depth = 5;
+	record(&options, 30, &snapshot);
+	/* Of sizes from 101 to 130 there are 15; they fall in one class. */
+	assert_int_equal(snapshot.totals.allocated.samples, 15 * ROUNDS);
+	assert_int_equal(snapshot.totals.filtered.samples, 15 * ROUNDS);
+	assert_int_equal(snapshot.totals.freed.samples, 15 * ROUNDS);
+	/* The innermost five frames are those of descend(), of one size as of another. */
+	assert_int_equal(snapshot.site_count, 1);
+	assert_int_equal(snapshot.site_keys[0].size_class, 6);
+	assert_int_equal(snapshot.stacks[0].depth, 5);
+	assert_int_equal(snapshot.stacks[0].end, AP_END_DEEP);
+	assert_int_equal(snapshot.thread_count, 1);
+	assert_int_equal(snapshot.site_keys[0].thread, snapshot.thread_ids[0]);
+	prctl(PR_GET_NAME, comm);
+	assert_memory_equal(snapshot.threads[0].comm, comm, sizeof(comm));
+	ap_snapshot_clear(&snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_collision),
 		cmocka_unit_test(test_equal_hashes_kept_apart),
 		cmocka_unit_test(test_too_many_of_one_hash),
+		cmocka_unit_test(test_threads_sizes_and_depths),
 	};
 
 	if (geteuid() || access("/sys/kernel/btf/vmlinux", R_OK)) {
