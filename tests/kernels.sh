@@ -8,7 +8,7 @@
 # else of it. The guest is an initramfs that holds the build, the tests and the commands that they
 # need, in the same places as here; what it has to say comes back over its second serial port.
 # TESTS=PATTERN chooses tests, LIMIT=SECONDS is how long a kernel may take, CPUS=N has it. On a machine
-# that is busy otherwise one is faster than two.
+# that is busy otherwise one is faster than two. ROUNDS=N is of the stress `preempted`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 O=${O:-build}
@@ -125,7 +125,12 @@ chmod 1777 /tmp
 cp -r /allocprof /tmp/allocprof
 chmod 755 /tmp/allocprof
 cd /tmp/allocprof
-export TEST_TIMEOUT=600 TEST_PATIENCE=240 ONLY="$(tr ' ' '\n' </proc/cmdline | sed -n 's/^tests=//p')"
+argument() { # NAME
+  tr ' ' '\n' </proc/cmdline | sed -n "s/^$1=//p"
+}
+export TEST_TIMEOUT=600 TEST_PATIENCE=240
+ONLY=$(argument tests) ROUNDS=$(argument rounds)
+export ONLY ROUNDS
 tests/run.sh unit integration | tee /tmp/result
 status=${PIPESTATUS[0]}
 {
@@ -148,7 +153,7 @@ boot() { # KERNEL ACCELERATOR: what the guest says, in $place/result
   timeout -k 10 "$limit" qemu-system-x86_64 -accel "$2" -cpu max -m 2048 -smp "${CPUS:-2}" -display none \
     -no-reboot -kernel "$1" -initrd "$place/initrd.gz" \
     -serial "file:$place/console.log" -serial "file:$place/result" \
-    -append "console=ttyS0 panic=-1 no_timer_check sysrq_always_enabled tests=$tests" </dev/null
+    -append "console=ttyS0 panic=-1 no_timer_check sysrq_always_enabled tests=$tests rounds=${ROUNDS:-}" </dev/null
 }
 
 kernel_test() { # VERSION

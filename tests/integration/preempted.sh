@@ -5,7 +5,7 @@
 . "$(dirname "$0")/common.sh"
 need_bpf
 
-start prober --threads $(($(nproc) * 4 > 64 ? 64 : $(nproc) * 4 + 8)) --rounds 10000 --keep 13
+start prober --threads $(($(nproc) * 4 > 64 ? 64 : $(nproc) * 4 + 8)) --rounds "${ROUNDS:-10000}" --keep 13
 attach attach --show allocated --show-allocator -o "$tmp/out.folded" "$pid"
 wait_until has "$tmp/prober.out" "^done"
 detach || fail "attach ended with $?"
