@@ -3,6 +3,7 @@
 "use strict";
 
 const TABLE_PAGE = 200; // rows put in the document at once
+const NAME_MOST = 60; // letters of a name that is shown whole, with arguments and all
 
 /* An element with properties, attributes (names with a dash, and role) and children. */
 function make(tag, properties, ...children) {
@@ -141,7 +142,7 @@ class FunctionTable {
 		const swatch = make("span", { className: "swatch" });
 		swatch.style.background = this.model().palette.swatch(func);
 		const button = make("button", { className: "name", title: func.name }, swatch,
-			make("span", { textContent: func.name }));
+			make("span", { textContent: func.name.length > NAME_MOST ? func.label : func.name }));
 		button.addEventListener("click", () => this.on.choose(func.id));
 		return button;
 	}
