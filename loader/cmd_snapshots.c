@@ -142,20 +142,27 @@ static int written_note(struct recording_snapshots *snapshots, const char *path)
 	return 0;
 }
 
-/* Of how many snapshots there is a file. */
-static uint64_t snapshots_there(const struct recording_snapshots *snapshots)
+/* How many files, the oldest ones, are of none of the last `keep` snapshots. */
+static size_t files_too_old(const struct recording_snapshots *snapshots, uint64_t keep)
 {
-	uint64_t count = 0;
+	const struct snapshot_file *written = snapshots->written;
+	size_t first = snapshots->written_count;
+	uint64_t there = 0;
 
-	for (size_t i = 0; i < snapshots->written_count; i++)
-		count += !i || snapshots->written[i].number != snapshots->written[i - 1].number;
-	return count;
+	for (; first; first--) {
+		there += first == snapshots->written_count ||
+			 written[first - 1].number != written[first].number;
+		if (there > keep)
+			break;
+	}
+	return first;
 }
 
 void recording_snapshots_keep(struct recording *recording, const struct output_options *named)
 {
 	struct recording_snapshots *snapshots = &recording->snapshots;
 	uint64_t keep = recording->options->keep;
+	size_t old;
 
 	snapshots->count++;
 	if (!keep)
@@ -163,10 +170,16 @@ void recording_snapshots_keep(struct recording *recording, const struct output_o
 	for (size_t i = 0; i < named->count; i++)
 		if (written_note(snapshots, named->output[i].path))
 			return;
-	while (snapshots_there(snapshots) > keep) {
-		unlink(snapshots->written[0].path);
-		written_forget(snapshots, 0);
+	old = files_too_old(snapshots, keep);
+	if (!old)
+		return;
+	for (size_t i = 0; i < old; i++) {
+		unlink(snapshots->written[i].path);
+		free(snapshots->written[i].path);
 	}
+	snapshots->written_count -= old;
+	memmove(snapshots->written, snapshots->written + old,
+		snapshots->written_count * sizeof(*snapshots->written));
 }
 
 /* ---- Their course ---- */

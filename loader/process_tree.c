@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "process_tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "descendants.h"
 #include "ended_processes.h"
 #include "table.h"
 
@@ -366,64 +366,12 @@ int ap_tree_snapshot(struct ap_tree *tree, struct ap_snapshot *snapshot)
 	return ap_site_pool_add(&tree->ended.pool, snapshot);
 }
 
-/* ---- Descendants that are there ---- */
-
-static pid_t parent_of(pid_t pid)
-{
-	char path[64], text[512];
-	const char *end;
-	pid_t parent = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fgets(text, sizeof(text), file)) {
-		end = strrchr(text, ')');
-		if (end && strlen(end) > 4)
-			parent = atoi(end + 4);
-	}
-	fclose(file);
-	return parent;
-}
-
-/* How many were added. */
-static int descendants_add(struct ap_tree *tree)
-{
-	DIR *processes = opendir("/proc");
-	struct dirent *entry;
-	struct ap_process known;
-	int added = 0;
-
-	if (!processes)
-		return -errno;
-	while ((entry = readdir(processes)) && added >= 0) {
-		pid_t pid = atoi(entry->d_name);
-
-		if (pid <= 0 || ap_process_watch_get(tree->options.watch, pid, &known) ||
-			!ap_process_watch_get(tree->options.watch, parent_of(pid), &known))
-			continue;
-		if (ap_process_watch_add(tree->options.watch, pid))
-			added = -ENOSPC;
-		else
-			added++;
-	}
-	closedir(processes);
-	return added;
-}
+/* ---- All of it ---- */
 
 int ap_tree_take_descendants(struct ap_tree *tree)
 {
-	int added;
-
-	do {
-		added = descendants_add(tree);
-	} while (added > 0);
-	return added;
+	return ap_descendants_watch(tree->options.watch);
 }
-
-/* ---- All of it ---- */
 
 int ap_tree_open(struct ap_tree **ret, const struct ap_tree_options *options)
 {
@@ -519,7 +467,7 @@ void ap_tree_processes_free(struct ap_record_process *processes, size_t count)
 
 static void variables_restore(const struct process *process)
 {
-	uint64_t set;
+	uint64_t set = 1; /* what was there is not asked for */
 
 	for (size_t i = 0; i < process->target.probed_count && !process->ended; i++) {
 		const struct ap_probed *probed = &process->target.probed[i];

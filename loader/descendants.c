@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "descendants.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[512];
+	const char *end;
+	pid_t parent = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fgets(text, sizeof(text), file)) {
+		end = strrchr(text, ')');
+		if (end && strlen(end) > 4)
+			parent = atoi(end + 4);
+	}
+	fclose(file);
+	return parent;
+}
+
+/* How many were added. */
+static int descendants_add(struct ap_process_watch *watch)
+{
+	DIR *processes = opendir("/proc");
+	struct dirent *entry;
+	struct ap_process known;
+	int added = 0;
+
+	if (!processes)
+		return -errno;
+	while ((entry = readdir(processes)) && added >= 0) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || ap_process_watch_get(watch, pid, &known) ||
+			!ap_process_watch_get(watch, parent_of(pid), &known))
+			continue;
+		if (ap_process_watch_add(watch, pid))
+			added = -ENOSPC;
+		else
+			added++;
+	}
+	closedir(processes);
+	return added;
+}
+
+int ap_descendants_watch(struct ap_process_watch *watch)
+{
+	int added;
+
+	do {
+		added = descendants_add(watch);
+	} while (added > 0);
+	return added;
+}
