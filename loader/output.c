@@ -106,8 +106,8 @@ static int aside_open(const char *path, char **name)
 }
 
 /*
- * Gives the nameless file the path where that is free, and *name is NULL then; or else a name beside
- * it, as linkat() replaces nothing.
+ * Gives the nameless file the path where that is free, and *name is NULL then; or else a name
+ * beside it, as linkat() replaces nothing.
  */
 static int aside_name(int fd, const char *path, char **name)
 {

@@ -239,7 +239,7 @@ int ap_table_cache_store(const struct ap_cfi *cfi, const struct ap_object *objec
 	header.damaged = cfi->damaged;
 	header.unsupported = cfi->unsupported;
 	header.hash = content_hash(cfi);
-	/* Without a name until it is whole: another loader may be reading, and a kill leaves nothing. */
+	/* Without a name until it is whole: another loader may read, and a kill leaves nothing. */
 	fd = openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	err = fd < 0 ? -errno : 0;
 	if (!err)

@@ -61,7 +61,8 @@ static void start(void)
 	maps.mappings = outer_create(1, sizeof(struct ap_unwind_mapping));
 	maps.rules = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(uint32_t),
 		sizeof(struct ap_unwind_rule), AP_RULES_MAX, &mmapable);
-	if (maps.rules < 0 || ap_process_files_open(&own, getpid()) || ap_unwind_new(&unwind, &maps))
+	if (maps.rules < 0 || ap_process_files_open(&own, getpid()) ||
+		ap_unwind_new(&unwind, &maps))
 		abort();
 }
 
