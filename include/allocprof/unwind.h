@@ -112,8 +112,8 @@ struct ap_unwind_mapping {
 
 /* What a program asks the loader for, by a record in the ring buffer. */
 struct ap_wish {
-	__u64 code;   /* an address in no known mapping; 0: none */
-	__u64 memory; /* an address that is not resident; 0: none */
+	__u64 code;    /* an address in no known mapping; 0: none */
+	__u64 memory;  /* an address that is not resident; 0: none */
 	__u32 process; /* whose, as in keys */
 	__u32 zero;
 };
