@@ -16,9 +16,11 @@ mkdir -p "$O/kernels"
 O=$(realpath "$O")
 place=$O/kernels
 limit=${LIMIT:-900}
-tests=${TESTS:-'unit/test_session|integration/(attach_exact|attach_threads|bpf_frames|deep_stack|kill_loader|known_live|leader_exited|perf_uprobe|preempted|privileges|tiny_maps|two_processes|without_loop)$'}
+default=(attach_exact attach_threads bpf_frames deep_stack kill_loader known_live leader_exited
+  perf_uprobe preempted privileges tiny_maps two_processes)
+tests=${TESTS:-"unit/test_session|integration/($(IFS='|' && echo "${default[*]}"))\$"}
 commands=(awk base64 basename bash bpftool cat chmod chown cmp cp cut date dd diff dirname env find
-  grep head id kill ln ls mkdir mkfifo mktemp mount mv nproc od readlink realpath rm sed seq setpriv
+  grep head id kill ln ls mkdir mkfifo mktemp mount mv nproc od readelf readlink realpath rm sed seq setpriv
   sleep sort stat tail tee timeout touch tr true uname uniq unshare wc xargs)
 
 # ---- Kernels ----
@@ -100,7 +102,7 @@ guest_make() {
     guest_add "${libraries[@]}"
   done
   ln -sf bash "$guest/usr/bin/sh"
-  mkdir -p "$guest/allocprof/build/tests/unit" "$guest/allocprof/build/bpf" "$guest/allocprof/tests/unit"
+  mkdir -p "$guest"/allocprof/{build/{bpf,tests/unit},tests/unit}
   cp -r tests/integration tests/run.sh tests/corpus "$guest/allocprof/tests"
   cp tests/unit/test_session.c "$guest/allocprof/tests/unit"
   cp "$O/allocprof" "$O/liballocprof.so" "$guest/allocprof/build"
@@ -150,10 +152,11 @@ INIT
 
 boot() { # KERNEL ACCELERATOR: what the guest says, in $place/result
   : >"$place/result"
-  timeout -k 10 "$limit" qemu-system-x86_64 -accel "$2" -cpu max -m 2048 -smp "${CPUS:-2}" -display none \
-    -no-reboot -kernel "$1" -initrd "$place/initrd.gz" \
+  timeout -k 10 "$limit" qemu-system-x86_64 -accel "$2" -cpu max -m 2048 -smp "${CPUS:-2}" \
+    -display none -no-reboot -kernel "$1" -initrd "$place/initrd.gz" \
     -serial "file:$place/console.log" -serial "file:$place/result" \
-    -append "console=ttyS0 panic=-1 no_timer_check sysrq_always_enabled tests=$tests rounds=${ROUNDS:-}" </dev/null
+    -append "console=ttyS0 panic=-1 no_timer_check sysrq_always_enabled \
+tests=$tests rounds=${ROUNDS:-}" </dev/null
 }
 
 kernel_test() { # VERSION
@@ -161,7 +164,9 @@ kernel_test() { # VERSION
   kernel=$(kernel_fetch "$1") || return 1
   boot "$kernel" "${ACCEL:-tcg}" || status=$?
   # Emulated threads have made kernels panic that do not otherwise.
-  if [ $status = 0 ] && [ ! -s "$place/result" ]; then boot "$kernel" tcg,thread=single || status=$?; fi
+  if [ $status = 0 ] && [ ! -s "$place/result" ]; then
+    boot "$kernel" tcg,thread=single || status=$?
+  fi
   cp "$place/console.log" "$place/console-$1.log"
   tr -d '\r' <"$place/result" | sed -e 's/^kernel: //' -e '/^status/d' | paste -sd '|' |
     sed -e 's/|/; /g' -e "s/^\$/kernel $1: nothing came back/"

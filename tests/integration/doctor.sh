@@ -13,7 +13,8 @@ doctor() { # NAME STATUS COMMAND...
   shift 2
   "$@" >"$tmp/$name.out" 2>"$tmp/$name.err" || status=$?
   equal "status of '$*'" $status "$expected"
-  ! grep -vE '^(ok  |warn|FAIL)  [a-zA-Z(]|^      hint: [^ ]' "$tmp/$name.out" || fail "lines of '$*'"
+  ! grep -vE '^(ok  |warn|FAIL)  [a-zA-Z(]|^      hint: [^ ]' "$tmp/$name.out" ||
+    fail "lines of '$*'"
   [ "$(grep -c '^FAIL' "$tmp/$name.out")" -le "$(grep -c '^      hint' "$tmp/$name.out")" ] ||
     fail "a failure without a hint"
 }
@@ -41,9 +42,8 @@ doctor gone 1 "$allocprof" doctor 2147483647
 says gone FAIL process "no process 2147483647"
 
 # A program that no library can be preloaded into, and one whose file is not there any more.
-echo 'int main(void) { for (;;) __builtin_ia32_pause(); }' >"$tmp/spin.c"
-sed -i 's/__builtin_ia32_pause()/pause()/; 1i #include <unistd.h>' "$tmp/spin.c"
-gcc -static -o "$tmp/static" "$tmp/spin.c"
+printf '#include <unistd.h>\nint main(void) { return pause(); }\n' >"$tmp/static.c"
+gcc -static -o "$tmp/static" "$tmp/static.c"
 "$tmp/static" &
 started+=("$!")
 doctor static 1 "$allocprof" doctor "$!"
