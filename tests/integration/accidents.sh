@@ -13,12 +13,12 @@ mkdir -m 700 "$tmp/cache" "$tmp/out"
 
 ids() { # prog|map|link
   # Without arrays that other maps hold: those are gone when their programs are.
-  bpftool "$1" show | grep -v 'name unwind_' | sed -n 's/^\([0-9]*\): .*/\1/p' | sort
+  bpftool "$1" show | sed -n '/name unwind_/d; s/^\([0-9]*\): .*/\1/p' | sort
 }
 # Those that were there before us are somebody else's, as are those that a process holds, itself or
 # by a program.
 held() { # prog|map|link
-  grep -hs "^$1_id:" /proc/[0-9]*/fdinfo/* | awk '{ print $2 }'
+  { grep -hs "^$1_id:" /proc/[0-9]*/fdinfo/* || true; } | awk '{ print $2 }'
   [ "$1" != map ] || bpftool prog show | sed -n 's/.*map_ids //p' | tr ',' '\n'
 }
 orphans() {
