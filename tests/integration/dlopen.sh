@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A library that is loaded in the middle of a recording gets its unwind table at once; another one
-# that takes its place in memory is not confused with it, however short the time between.
+# that takes its place in memory is not confused with it, however short the time between. Profiles
+# that are written all the time meanwhile do not delay it.
 . "$(dirname "$0")/common.sh"
 need_bpf
 need gcc
@@ -12,7 +13,7 @@ for name in first second; do
 done
 mkfifo "$tmp/dlopener.in"
 start dlopener "$tmp/first.so" "$tmp/second.so"
-attach attach --show allocated --by objects --show-allocator -o "$tmp/out.folded" "$pid"
+attach attach --every 50ms --show allocated --by objects --show-allocator -o "$tmp/out.folded" "$pid"
 echo >"$tmp/dlopener.in"
 wait_until has "$tmp/dlopener.out" "^done"
 detach || fail "attach ended with $?"

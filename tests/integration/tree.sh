@@ -3,6 +3,7 @@
 # instruction, and what they execute. What has ended is not live any more, unless it has crashed.
 . "$(dirname "$0")/common.sh"
 need_bpf
+need readelf
 
 program_env=(env "LD_PRELOAD=$O/liballocprof.so")
 said() { # PATTERN TIMES
@@ -52,6 +53,32 @@ equal "allocated before an exec" "$(mebibytes allocated workers before)" 8.00
 # Its mappings are read, and its period is set anew, a moment after the exec: by then it may have had
 # all its blocks. That none of the 256 is a sample happens once in 10^13 times.
 [ "$(mebibytes live "exe ($executed)")" != 0.00 ] || fail "nothing of after the exec"
+
+# Killed, the loader leaves no probe behind, neither in the tree nor in who only has the library, too.
+library=$O/liballocprof.so
+LD_PRELOAD=$library sleep 1000 &
+bystander=$!
+started+=("$bystander")
+mapfile -t semaphores < <(readelf -nW "$library" | sed -n 's/.*Semaphore: \(0x0*[1-9a-f][0-9a-f]*\)/\1/p')
+raised() { # PID
+  local base at
+  base=0x$(awk -v file="$library" '$NF == file && $3 == 0 { sub(/-.*/, ""); print; exit }' "/proc/$1/maps")
+  for at in "${semaphores[@]}"; do
+    dd if="/proc/$1/mem" bs=1 skip=$((base + at)) count=2 2>/dev/null | od -An -tu2 | tr -d ' \n'
+  done
+}
+raised_is() { # PID DIGITS
+  [ "$(raised "$1")" = "$2" ]
+}
+attach killed --tree -o "$tmp/killed.pb.gz" "$pid"
+for process in "$pid" "$there" "$bystander"; do
+  raised_is "$process" 11 || fail "semaphores of $process: $(raised "$process")"
+done
+kill -9 "$loader"
+wait "$loader" 2>/dev/null || true
+for process in "$pid" "$there" "$bystander"; do
+  wait_until raised_is "$process" 00
+done
 
 # A server of somebody else's, started by us: workers that python's multiprocessing forks, of which
 # the k-th holds 10 MB times k. The standard deviation of their sum is 1.3 MB.
