@@ -46,8 +46,11 @@ static uint64_t capabilities_needed(
 	/* Who may use BPF by the one that had it before it was split off. */
 	if (!(ap_capabilities() & needed))
 		needed = AP_CAPABILITY(CAP_SYS_ADMIN);
-	/* Its memory is not kept open. */
-	if (recording->target.table.files.memory < 0)
+	/*
+	 * Its memory is not kept open; or its maps file is that of a thread that may exit, which
+	 * older kernels do not read then (5.10).
+	 */
+	if (recording->target.table.files.memory < 0 || recording->tid != recording->target.pid)
 		needed |= AP_CAPABILITY(CAP_SYS_PTRACE);
 	/* It may execute another program, whose files are to be opened then; it has our rights. */
 	if (recording->child && !user->known && !geteuid())

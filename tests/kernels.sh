@@ -20,8 +20,8 @@ default=(attach_exact attach_threads bpf_frames deep_stack kill_loader known_liv
   perf_uprobe preempted privileges tiny_maps two_processes)
 tests=${TESTS:-"unit/test_session|integration/($(IFS='|' && echo "${default[*]}"))\$"}
 commands=(awk base64 basename bash bpftool cat chmod chown cmp cp cut date dd diff dirname env find
-  grep head id kill ln ls mkdir mkfifo mktemp mount mv nproc od readelf readlink realpath rm sed seq setpriv
-  sleep sort stat tail tee timeout touch tr true uname uniq unshare wc xargs)
+  grep head id kill ln ls mkdir mkfifo mktemp mount mv nproc od readelf readlink realpath rm sed seq
+  setcap setpriv sleep sort stat tail tee timeout touch tr true uname uniq unshare wc xargs)
 
 # ---- Kernels ----
 
