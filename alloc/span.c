@@ -6,6 +6,9 @@
 #include "region.h"
 #include "secure.h"
 
+/* Spans from which on a heap is large: 4 MiB. */
+#define LARGE_HEAP 64
+
 struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 {
 	size_t slices = class_slices(class), size = class_size(class);
@@ -52,19 +55,21 @@ void ap_span_release(struct ap_span *span)
 
 /*
  * A page's worth first, so that a process with a few blocks of many sizes stays small (the keys
- * touch the memory); then as much again as there is, so that a class in use soon has long lists.
- * Blocks of a page and more one at a time: what is not on a list is not used in turn with the rest.
+ * touch the memory), and by quarters; in a large heap as much again as there is, so that a class
+ * soon has long lists, and its pages are had many at a time. Blocks of a page and more one by one:
+ * what is not on a list is not used in turn with the rest.
  */
 bool ap_span_carve(struct ap_span *span, bool one)
 {
 	uint32_t left = span->capacity - span->carved, count = PAGE_SIZE / span->block_size;
+	uint32_t part = span->heap->spans < LARGE_HEAP ? span->carved / 4 : span->carved;
 	size_t size = span->block_size;
 	struct ap_block *block, *next;
 
 	if (left == 0)
 		return false;
-	if (count < span->carved / 4)
-		count = span->carved / 4;
+	if (count < part)
+		count = part;
 	if (size >= PAGE_SIZE || one)
 		count = 1;
 	if (count > left)
