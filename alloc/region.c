@@ -16,12 +16,12 @@
 #define PURGE_NS ((uint64_t)500 * 1000 * 1000)
 
 /*
- * Slices in a huge page of the system. They are asked for when a large block wants memory or when
- * the region has become large, and grows in large steps: in a small process, 2 MiB is a lot.
+ * Slices in a huge page of the system. They are asked for where the region grows by so many slices
+ * at once, for a large block or because it is large itself, from 32 MiB on: in a small process,
+ * 2 MiB is a lot.
  */
 #define HUGE_PAGE ((size_t)32)
-#define HUGE_RUN  ((size_t)64)
-#define HUGE_STEP ((size_t)256)
+#define HUGE_STEP ((size_t)64)
 
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
@@ -177,7 +177,7 @@ static bool region_grow(size_t count)
 			continue;
 		}
 		/* Large steps end where huge pages do, so that the next one begins there. */
-		if (!scarce && (count >= HUGE_RUN || step >= HUGE_STEP))
+		if (!scarce && step >= HUGE_STEP)
 			step = round_up(end_slice + step, HUGE_PAGE) - end_slice;
 		if (step > in_arena)
 			step = in_arena;
@@ -205,7 +205,7 @@ static bool region_grow(size_t count)
 			return false;
 		}
 	}
-	if (count >= HUGE_RUN || step >= HUGE_STEP)
+	if (step >= HUGE_STEP)
 		ap_os_huge((void *)(end_slice << SLICE_SHIFT), step << SLICE_SHIFT);
 	bits_set(arena_of(end_slice)->free, end_slice % ARENA_SLICES, step, true);
 	if (arena_of(end_slice)->first_word > end_slice % ARENA_SLICES / 64)
