@@ -43,6 +43,9 @@ fails 2 "--quiet takes no value" "$allocprof" attach --quiet=yes 1
 fails 2 "--duration needs a value" "$allocprof" attach --duration
 fails 2 "bad value for --duration: '5 parsecs'" "$allocprof" attach --duration '5 parsecs' 1
 fails 2 "bad value for --period: '0'" "$allocprof" attach --period 0 1
+fails 2 "bad value for --every: 'often'" "$allocprof" attach --every often 1
+fails 2 "bad value for --keep: '0'" "$allocprof" attach --keep 0 1
+fails 2 "unknown pattern in 'a-%q.html': '%q'" "$allocprof" attach -o a-%q.html 1
 fails 2 "bad value for --max-stacks" "$allocprof" attach --max-stacks 0 1
 fails 2 "bad value for --show" "$allocprof" attach --show dead 1
 fails 2 "bad value for --by" "$allocprof" attach --by weight 1
