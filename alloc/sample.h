@@ -19,15 +19,15 @@
  * to the fast path. A block on an exposed list is handed out at most once before it comes through
  * the slow path again, so each allocation still has exactly one trial; the trials are merely made
  * in another order. An exponential variable has no memory, P(X > a + b | X > a) = P(X > b):
- *whatever has been charged, and in whatever order, the distance from here to the next point is
- *distributed as it always was. So the order does not matter.
+ * whatever has been charged, and in whatever order, the distance from here to the next point is
+ * distributed as it always was. So the order does not matter.
  *
  * Cut lists. A list of n blocks of b bytes takes n b off the countdown. If that survives, that is
  * all. If not, the point lies on the k-th block: only the k - 1 blocks before it are exposed, the
  * rest goes back to local_free uncharged, and the span is marked as due a sample. The fast path
  * runs dry exactly where the sample is, the slow path takes it, and what follows is exposed by the
  * same rule. The sample itself is served from another span (below), so the k-th block stays where
- *it was, to be charged again for whoever gets it.
+ * it was, to be charged again for whoever gets it.
  *
  * Padding. What is charged for a list need not be its length: any bytes behind it that are nobody's
  * change nothing, as long as how many they are does not depend on the countdown, for a point that
@@ -45,14 +45,14 @@
  *
  * Attaches. The kernel raises the semaphore and tells nobody. The first slow path of any thread
  * that sees it *arms* the process: it opens a new attach (a number) and points the fast-path
- *entries of every heap at an empty span, so that the next malloc of each thread, whatever its size,
- *comes to the slow path. That finds blocks exposed that were not charged in this attach
+ * entries of every heap at an empty span, so that the next malloc of each thread, whatever its
+ * size, comes to the slow path. That finds blocks exposed that were not charged in this attach
  * (ap_span.charged), puts them back on local_free and exposes them again, charged. So every
- *thread's first sample comes at an exponential distance from there, like any other. The stores are
- *relaxed: a thread that overwrites one with its own refill, begun before it could see the
- *semaphore, uses up that list first. A slow path that finds the semaphore at 0 again closes the
- *attach; marks of a closed attach are void, and what was withheld is on local_free like everything
- *else.
+ * thread's first sample comes at an exponential distance from there, like any other. The stores are
+ * relaxed: a thread that overwrites one with its own refill, begun before it could see the
+ * semaphore, uses up that list first. A slow path that finds the semaphore at 0 again closes the
+ * attach; marks of a closed attach are void, and what was withheld is on local_free like everything
+ * else.
  *
  * Another period counts at once: a heap that sees it draws afresh, which the lack of memory allows.
  *

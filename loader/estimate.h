@@ -2,9 +2,9 @@
 /*
  * How far an estimate from samples may be off.
  *
- * A block of size s is sampled with probability p, independently of the others, and weighs w = s /
- *p then (see allocprof/probe.h). The sum of the weights of a set of blocks estimates their bytes T;
- * its variance is
+ * A block of size s is sampled with probability p, independently of the others, and weighs
+ * w = s / p then (see allocprof/probe.h). The sum of the weights of a set of blocks estimates their
+ * bytes T; its variance is
  *
  *	sum over all blocks of s^2 (1 - p) / p,   estimated without bias by
  *	sum over the samples of w^2 (1 - p)  =  sum of w (w - s).
@@ -16,8 +16,8 @@
  * That is what is computed, from each sample of a profile by itself: these hold blocks of one class
  * of sizes, where w hardly differs unless --max-rate has changed the period; then V is low, by a
  * quarter where one half was sampled with a period four times the other's. Live blocks are a set
- *like any other, those that are there at the end. Blocks that are sampled always, n = k, are
- *certain.
+ * like any other, those that are there at the end. Blocks that are sampled always, n = k, are
+ * certain.
  *
  * The interval. The samples of a set are nearly a Poisson number of weights of about q = V / W, so
  * if T is true the estimate varies by T q. Those T are in the interval that W is likely for,
@@ -26,7 +26,7 @@
  *	T = W + z^2 q / 2 -+ sqrt(z^2 V + z^4 q^2 / 4)
  *
  * It reaches further up than down and, unlike W -+ z sqrt(V), holds its 95% with 20 samples
- *already; below that it says too little, as sizes that were never sampled count as none.
+ * already; below that it says too little, as sizes that were never sampled count as none.
  */
 #ifndef ALLOCPROF_ESTIMATE_H
 #define ALLOCPROF_ESTIMATE_H
