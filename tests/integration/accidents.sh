@@ -87,10 +87,15 @@ if [ "$(folded_sum "$tmp/allocated.folded")" -gt 20000000 ]; then
   [ "$(folded_sum "$tmp/out/a.folded")" -gt 1000000 ] || fail "what was freed after the end is missing"
 fi
 
+# Half of the moments are of the whole life of a loader, which is its start most of the time, and half
+# of what comes after the attach.
 begin=${EPOCHREALTIME/./}
 record 40ms
+wait_until has "$tmp/loader.err" '^attached'
+attached=${EPOCHREALTIME/./}
 wait "$loader" || fail "a short recording ended with $?"
-span=$(((${EPOCHREALTIME/./} - begin) * 11 / 10))
+span=$((${EPOCHREALTIME/./} - begin))
+span_attached=$((${EPOCHREALTIME/./} - attached))
 declare -A counts
 
 for ((round = 1; round <= rounds; round++)); do
@@ -101,7 +106,12 @@ for ((round = 1; round <= rounds; round++)); do
   ((RANDOM % 2)) || rm -rf "$tmp/cache/allocprof"
   gone "$pid" && target_start
   record 40ms
-  moment=$((SRANDOM % span))
+  if ((RANDOM % 2)); then
+    wait_until has "$tmp/loader.err" '^attached|^allocprof:'
+    moment=$((SRANDOM % span_attached))
+  else
+    moment=$((SRANDOM % span))
+  fi
   sleep "$((moment / 1000000)).$(printf %06d $((moment % 1000000)))"
   at=$(phase)
   # Half of the loaders are told to end before: the kernel takes the probes out then.
