@@ -22,7 +22,7 @@ const NAMES = ["Allocated objects", "Allocated bytes", "Live objects", "Live byt
 let browser;
 
 async function launch() {
-	browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+	browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: 120000 });
 	return browser;
 }
 
