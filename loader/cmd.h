@@ -198,7 +198,7 @@ struct recording_options {
 /* What a command has beside those of all recordings. */
 struct command_options {
 	const char *letters;
-	struct option options[8]; /* numbered from OPTION_OWN on */
+	struct option options[12]; /* numbered from OPTION_OWN on */
 	/* Takes one of them; as output_option_take(). */
 	int (*take)(struct recording_options *options, int option, const char *text,
 		struct ap_error *error);

@@ -31,7 +31,8 @@ const char *const cmd_top_help[] = {
 	"      --rows N             of a printed table; 0: all (30)\n"
 	"      --json               print one JSON object on a line for each refresh\n"
 	"      --sort live|rate|objects|name   what comes first (live)\n"
-	"      --lines              tell the lines of a function apart\n",
+	"      --lines              tell the lines of a function apart\n"
+	"      --no-color           as with NO_COLOR in the environment\n",
 	recording_options_help,
 	filter_options_help,
 	output_options_help,
@@ -41,7 +42,7 @@ const char *const cmd_top_help[] = {
 struct top_options {
 	struct recording_options recording;
 	uint64_t delay_ns, tables, rows;
-	bool json, lines, print;
+	bool json, lines, print, plain;
 	enum ap_top_sort sort;
 };
 
@@ -59,7 +60,14 @@ struct top {
 	char end[AP_DEATH_TEXT];
 };
 
-enum { OPTION_DELAY = OPTION_OWN, OPTION_ROWS, OPTION_JSON, OPTION_SORT, OPTION_LINES };
+enum {
+	OPTION_DELAY = OPTION_OWN,
+	OPTION_ROWS,
+	OPTION_JSON,
+	OPTION_SORT,
+	OPTION_LINES,
+	OPTION_NO_COLOR
+};
 
 static int sort_take(struct top_options *options, const char *text, struct ap_error *error)
 {
@@ -107,6 +115,9 @@ static int option_take(
 	case OPTION_LINES:
 		options->lines = true;
 		return 0;
+	case OPTION_NO_COLOR:
+		options->plain = true;
+		return 0;
 	}
 	return recording_process_take(recording, option, text, error);
 }
@@ -118,7 +129,8 @@ static const struct command_options own = {
 		{"rows", required_argument, NULL, OPTION_ROWS},
 		{"json", no_argument, NULL, OPTION_JSON},
 		{"sort", required_argument, NULL, OPTION_SORT},
-		{"lines", no_argument, NULL, OPTION_LINES}},
+		{"lines", no_argument, NULL, OPTION_LINES},
+		{"no-color", no_argument, NULL, OPTION_NO_COLOR}},
 	.take = option_take,
 };
 
@@ -299,7 +311,8 @@ static int screen_stay(struct top *top, struct ap_error *error)
 static int screen_open(struct top *top, struct ap_error *error)
 {
 	const char *terminal = getenv("TERM");
-	int err = ap_top_screen_open(&top->screen, !getenv("NO_COLOR"));
+	bool plain = top->options->plain || getenv("NO_COLOR");
+	int err = ap_top_screen_open(&top->screen, !plain);
 
 	if (!err)
 		return 0;

@@ -15,6 +15,7 @@
 
 #include "attach_check.skel.h"
 #include "error.h"
+#include "keeper.h"
 
 /* What BPF_LINK_CREATE takes, as Linux 6.6 and later have it in union bpf_attr. */
 struct link_create {
@@ -113,6 +114,7 @@ bool ap_uprobe_multi_works(void)
 	struct place places[] = {
 		{.address = (uintptr_t)ap_check_site}, {.address = (uintptr_t)&ap_check_semaphore}};
 	struct attach_check_bpf *skeleton = attach_check_bpf__open();
+	struct ap_keeper keeper;
 	bool works = false;
 	int link;
 
@@ -128,7 +130,9 @@ bool ap_uprobe_multi_works(void)
 	if (link < 0)
 		goto out;
 	works = check_run(skeleton);
+	ap_keeper_start(&keeper);
 	close(link);
+	ap_keeper_end(&keeper);
 	works &= !ap_check_semaphore;
 out:
 	attach_check_bpf__destroy(skeleton);

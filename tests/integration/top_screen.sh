@@ -137,8 +137,9 @@ expect 'no samples yet'
 ! screen -e | grep -qE $'\033''\[3[0-8]' || fail "colours with NO_COLOR"
 keys C-c
 ends 'detached; prober keeps running'
-terminal 80 24 TERM=tmux-256color -- "$pid"
+terminal 80 24 TERM=tmux-256color -- --no-color "$pid"
 expect 'no samples yet'
+! screen -e | grep -qE $'\033''\[3[0-8]' || fail "colours with --no-color"
 wait_until semaphores_are "$pid" "1 1"
 tmux kill-server
 wait_until semaphores_are "$pid" "0 0"
