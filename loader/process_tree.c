@@ -110,6 +110,23 @@ static void variables_set(struct ap_tree *tree, struct process *process)
 	}
 }
 
+/* What it has executed meanwhile has another name, and has its turn later. */
+static bool process_open(struct ap_tree *tree, struct process *process)
+{
+	struct ap_target *target = &process->target;
+	char inherited[sizeof(target->comm)];
+	struct ap_error error;
+	struct ap_process now;
+
+	memcpy(inherited, target->comm, sizeof(inherited));
+	if (ap_target_open(target, target->pid, &error))
+		return false;
+	if (ap_process_watch_get(tree->options.watch, target->pid, &now) &&
+		now.process != process->key)
+		memcpy(target->comm, inherited, sizeof(inherited));
+	return true;
+}
+
 /* What cannot be looked at has ended, as a rule: nothing is lost but names. */
 static void process_scan(struct ap_tree *tree, struct process *process)
 {
@@ -120,7 +137,7 @@ static void process_scan(struct ap_tree *tree, struct process *process)
 	process->pause_ns *= 2;
 	if (process->pause_ns > PAUSE_MOST_NS)
 		process->pause_ns = PAUSE_MOST_NS;
-	if (target->pidfd < 0 && ap_target_open(target, target->pid, &error))
+	if (target->pidfd < 0 && !process_open(tree, process))
 		return;
 	if (ap_target_scan(target, &error))
 		return;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -301,6 +302,8 @@ static void test_memory(void **state)
 	void **blocks = calloc(count, sizeof(*blocks));
 	size_t plain, sampled, start, end;
 
+	/* A page that is touched where all had been given back would be a huge one again. */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	footprint(blocks, count);
 	for (int i = 0; i < count; i++)
 		free(blocks[i]);
