@@ -161,7 +161,7 @@ $(O)/tests/browser/%: tests/browser/%.c $(loader_lib) $(proto_obj)
 
 $(O)/tests/alloc/test_sampling_%: listener := tests/alloc/listener.c \
 	-Wl,--wrap=ap_probe_alloc,--wrap=ap_probe_free
-$(O)/tests/alloc/%: tests/alloc/%.c $(O)/liballocprof.a $(wildcard tests/alloc/listener.[ch])
+$(O)/tests/alloc/%: tests/alloc/%.c $(O)/liballocprof.a $(wildcard tests/alloc/*.h tests/alloc/listener.c)
 	$(call msg,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(COMMON) $(OPT) -Wno-unused-result -D_GNU_SOURCE -fno-builtin -Ialloc -DAP_PROBES=$(PROBES) \
