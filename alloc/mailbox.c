@@ -6,13 +6,15 @@
 
 void ap_remote_free(struct ap_span *span, struct ap_block *block, bool sure)
 {
-	uintptr_t old = __atomic_load_n(&span->remote, __ATOMIC_RELAXED);
+	uintptr_t old = __atomic_load_n(&span->remote, __ATOMIC_RELAXED), new;
+	uintptr_t flags = REMOTE_MAILED | (sure ? 0 : REMOTE_UNSURE);
 
 	block->key = sure ? span_key(span) : ~span_key(span);
-	do
-		block_set_next(block, (struct ap_block *)(old & ~REMOTE_MAILED));
-	while (!__atomic_compare_exchange_n(&span->remote, &old, (uintptr_t)block | REMOTE_MAILED,
-		true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	do {
+		block_set_next(block, span_remote_list(span, old));
+		new = ((old & ~REMOTE_LIST) + REMOTE_ONE) | (uintptr_t)block | flags;
+	} while (!__atomic_compare_exchange_n(
+		&span->remote, &old, new, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
 	/* Whoever took the span out of a mailbox has read mail_next before it cleared the mark. */
 	if (!(old & REMOTE_MAILED))
 		ap_mailbox_post(span);

@@ -110,19 +110,19 @@ static bool block_is_free(struct ap_span *span, const void *pointer)
 {
 	return list_has(span, span->free, pointer) || list_has(span, span->local_free, pointer) ||
 	       list_has(span,
-		       (struct ap_block *)(__atomic_load_n(&span->remote, __ATOMIC_ACQUIRE) &
-					   ~REMOTE_MAILED),
+		       span_remote_list(span, __atomic_load_n(&span->remote, __ATOMIC_ACQUIRE)),
 		       pointer);
 }
 
-/* Puts a list that ends in NULL before what local_free has. Returns its length. */
-static uint32_t local_free_prepend(struct ap_span *span, struct ap_block *list)
+/*
+ * Puts a list before what local_free has, and looks at its blocks: those that another thread freed
+ * when they seemed to be free already can be told now.
+ */
+static void local_free_prepend(struct ap_span *span, struct ap_block *list)
 {
 	struct ap_block *last = list;
-	uint32_t count = 1;
 
-	for (;; count++) {
-		/* Freed by another thread when it seemed to be free: now it can be told. */
+	for (uint32_t count = 1;; count++) {
 		if (unlikely(last->key == ~span_key(span))) {
 			if (block_is_free(span, last))
 				ap_fatal("double free of", last, span->block_size);
@@ -132,29 +132,36 @@ static uint32_t local_free_prepend(struct ap_span *span, struct ap_block *list)
 			ap_fatal("free block was written to:", last, span->block_size);
 		if (unlikely(count > span->carved))
 			ap_fatal("double free of", last, span->block_size);
-		if (!block_next(last))
+		if (block_next(last) == &span->sentinel)
 			break;
 		last = block_next(last);
 	}
 	block_set_next(last, span->local_free);
 	span->local_free = list;
-	return count;
 }
 
 uint32_t ap_span_collect(struct ap_span *span, bool from_mailbox)
 {
+	struct ap_block *list;
 	uintptr_t old;
 
 	/* An atomic exchange costs more than all the rest, and mostly there is nothing. */
-	if (!from_mailbox && !(__atomic_load_n(&span->remote, __ATOMIC_RELAXED) & ~REMOTE_MAILED))
+	if (!from_mailbox && !(__atomic_load_n(&span->remote, __ATOMIC_RELAXED) & REMOTE_LIST))
 		return 0;
 	/* Whoever takes the span out of its mailbox lets the next remote free post it again. */
 	if (from_mailbox)
 		old = __atomic_exchange_n(&span->remote, 0, __ATOMIC_ACQ_REL);
 	else
 		old = __atomic_fetch_and(&span->remote, REMOTE_MAILED, __ATOMIC_ACQUIRE);
-	old &= ~REMOTE_MAILED;
-	return old ? local_free_prepend(span, (struct ap_block *)old) : 0;
+	list = span_remote_list(span, old);
+	if (list == &span->sentinel)
+		return 0;
+	/* Another thread has had the blocks in its cache: they are not looked at without need. */
+	if (likely(!span_has_local_free(span) && !(old & REMOTE_UNSURE)))
+		span->local_free = list;
+	else
+		local_free_prepend(span, list);
+	return old >> REMOTE_SHIFT;
 }
 
 void ap_span_conceal(struct ap_span *span)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A span's life between the region and a heap's queue, and its lists. Only the owner calls these,
- * but for span_push_remote.
+ * A span's life between the region and a heap's queue, and its lists. Only the owner calls these.
  */
 #ifndef ALLOC_SPAN_H
 #define ALLOC_SPAN_H
@@ -56,6 +55,14 @@ static inline struct ap_block *block_next(const struct ap_block *block)
 static inline void block_set_next(struct ap_block *block, struct ap_block *next)
 {
 	block->next = (struct ap_block *)((uintptr_t)next ^ (uintptr_t)block * ap_secret);
+}
+
+/* The list in a span's remote word. */
+static inline struct ap_block *span_remote_list(struct ap_span *span, uintptr_t remote)
+{
+	uintptr_t list = remote & REMOTE_LIST;
+
+	return list ? (struct ap_block *)list : &span->sentinel;
 }
 
 /* What the owner word of a span is, apart from the thread. */

@@ -82,8 +82,16 @@ enum ap_span_state {
 /* In the place of the thread pointer: a thread that a fork has left behind. */
 #define OWNER_GONE ((uintptr_t)64)
 
-/* In ap_span.remote, beside the list: the span stands in a mailbox, or is about to. */
+/*
+ * ap_span.remote: a list that ends in &sentinel, how many blocks it has (addresses of a process have
+ * no more than 48 bits), whether one of them seemed to be free when it was freed, and whether the
+ * span stands in a mailbox, or is about to.
+ */
 #define REMOTE_MAILED ((uintptr_t)1)
+#define REMOTE_UNSURE ((uintptr_t)2)
+#define REMOTE_SHIFT  48
+#define REMOTE_ONE    ((uintptr_t)1 << REMOTE_SHIFT)
+#define REMOTE_LIST   (REMOTE_ONE - 16)
 
 /* What the header of a SPAN_GUARDED has in place of lists. */
 struct ap_guard {
@@ -117,7 +125,7 @@ struct ap_span {
 	/* Atomic: thread pointer | flags; 0: none; its heap's address | flags: the heap is parked.
 	 */
 	uintptr_t owner __attribute__((aligned(64)));
-	uintptr_t remote;	   /* atomic: list, ends in NULL | REMOTE_MAILED */
+	uintptr_t remote;	   /* atomic: see REMOTE_LIST */
 	struct ap_heap *heap;	   /* atomic: whose mailbox to use; NULL: abandoned */
 	struct ap_span *mail_next; /* while in a mailbox */
 	uint64_t period;	   /* of the sample that is due */
