@@ -66,7 +66,7 @@ fuzzers     := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 SECONDS     ?= 60
 programs    := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
                $(patsubst %.cc,$(O)/%,$(wildcard tests/programs/*.cc))
-tsan_tests  := alloc/test_stress alloc/test_threads
+tsan_tests  := alloc/test_stress alloc/test_threads alloc/test_thread_end
 space       := $(subst ,, )
 man_pages   := $(wildcard loader/*.[1-8] alloc/*.[1-8])
 completions := bash-completion/completions/allocprof zsh/site-functions/_allocprof \
@@ -148,7 +148,7 @@ $(O)/allocprof: $(loader_obj) $(proto_obj)
 # --- tests and their programs
 
 # Unit tests see the loader's functions; allocator tests are linked with the static allocator.
-$(O)/tests/unit/%: tests/unit/%.c $(loader_lib) $(proto_obj)
+$(O)/tests/unit/%: tests/unit/%.c $(loader_lib) $(proto_obj) $(wildcard tests/unit/*.h)
 	$(call msg,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) -lcmocka $(LOADER_LIBS)

@@ -336,8 +336,8 @@ void recording_clear(struct recording *recording);
 int recording_prepare(struct recording *recording, struct ap_error *error);
 
 /*
- * All of it up to the attached probes and the rights given up, of a process that runs. 0 or a negative errno with the error
- * filled in.
+ * All of it up to the attached probes and the rights given up, of a process that runs. 0 or a
+ * negative errno with the error filled in.
  */
 int recording_attach(struct recording *recording, pid_t pid, struct ap_error *error);
 

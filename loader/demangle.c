@@ -16,9 +16,9 @@
 #define NAME_MAX_MANGLED 4096
 
 /*
- * D's demangler writes into memory that it allocates, and ends the process where there is none. Each
- * 'Q' may refer to what was before and holds such references itself: with so many they stand for
- * some MB at the most.
+ * D's demangler writes into memory that it allocates, and ends the process where there is none.
+ * Each 'Q' may refer to what was before and holds such references itself: with so many they stand
+ * for some MB at the most.
  */
 #define D_REFERENCES_MAX 24
 

@@ -1,53 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fork while other threads are anywhere inside the allocator, and the other times at which a
- * process may call it: before its constructors, in a vfork's child, after exit.
- */
-#include "common.h"
-
-#include <sched.h>
+/* fork while other threads are anywhere inside the allocator, on and on, and in signal handlers. */
+#include "wild_threads.h"
 
 #include "region.h"
 
-#define FORKS	200
-#define PARENTS 4
-#define SHARED	4000
+#define FORKS 200
 
-static bool stop; /* atomic */
 static pthread_barrier_t barrier;
-
-/* Blocks of the parent's threads, which the child frees; the first word holds the size. */
-static size_t *shared[SHARED]; /* atomic */
-
-static size_t wild_size(uint64_t r)
-{
-	return r % 200 == 0 ? 16 + r % 300000 : r % 20 == 0 ? 16 + r % 20000 : 16 + r % 600;
-}
-
-/* Allocates, frees, grows, trims, without an end. */
-static void *wild(void *argument)
-{
-	uint64_t random = (uintptr_t)argument * 0x9e3779b97f4a7c15 | 1;
-
-	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-		uint64_t r = random_next(&random);
-		size_t size = wild_size(r >> 10), *block = malloc(size);
-
-		if (!block)
-			abort();
-		block[0] = size;
-		block[size / 8 - 1] = ~size;
-		if (r % 16 == 0) {
-			block = realloc(block, size * 2);
-			block[0] = size * 2;
-			block[size * 2 / 8 - 1] = ~(size * 2);
-		}
-		free(__atomic_exchange_n(&shared[(r >> 40) % SHARED], block, __ATOMIC_ACQ_REL));
-		if (r % 4096 == 0)
-			malloc_trim(0);
-	}
-	return NULL;
-}
 
 /* Threads that end while the process forks. */
 static void *wild_short(void *argument)
@@ -400,182 +359,14 @@ static void test_fork_among_stdio(void **state)
 	assert_int_equal(ending.status, 0);
 }
 
-/* Handlers of others, registered before the allocator's and after, that allocate. */
-static bool greedy;
-
-static void greedy_handler(void)
-{
-	static void *blocks[16];
-
-	for (int i = 0; greedy && i < 16; i++) {
-		free(blocks[i]);
-		blocks[i] = calloc(1, (size_t)64 << i);
-		free(malloc((size_t)40 << 20));
-	}
-}
-
-static void *wait_at_barrier(void *argument)
-{
-	pthread_barrier_wait(&barrier);
-	return NULL;
-}
-
-static void handlers_body(void *argument)
-{
-	pthread_t thread;
-	int status = 1;
-	pid_t pid;
-
-	pthread_atfork(greedy_handler, greedy_handler, greedy_handler);
-	greedy = true;
-	pthread_barrier_init(&barrier, NULL, 2);
-	if (pthread_create(&thread, NULL, wait_at_barrier, NULL))
-		abort();
-	pid = fork();
-	if (pid == 0)
-		_exit(0);
-	if (waitpid(pid, &status, 0) != pid || status)
-		abort();
-	pthread_barrier_wait(&barrier);
-	pthread_join(thread, NULL);
-}
-
-static void test_handlers_that_allocate(void **state)
-{
-	struct ending ending = child_run(handlers_body, NULL, 30);
-
-	assert_false(ending.hung);
-	assert_int_equal(ending.status, 0);
-}
-
-/* vfork's child shares the parent's memory: what it allocates and frees is the parent's. */
-static void test_vfork(void **state)
-{
-	for (volatile int i = 0; i < 100; i++) {
-		char *volatile block = NULL;
-		int status = 0;
-		pid_t pid = vfork();
-
-		if (pid == 0) {
-			block = malloc(1000);
-			execl("/bin/true", "true", NULL);
-			_exit(1);
-		}
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_int_equal(status, 0);
-		free(block);
-	}
-}
-
-/* After exit: atexit's functions and destructors allocate and free. */
-static void at_exit(void)
-{
-	void *blocks[100];
-
-	for (int i = 0; i < 100; i++)
-		blocks[i] = malloc(16 << i % 12);
-	for (int i = 0; i < 100; i++)
-		free(blocks[i]);
-	malloc_trim(0);
-}
-
-static bool late_check;
-
-__attribute__((destructor(101))) static void latest(void)
-{
-	if (!late_check)
-		return;
-	at_exit();
-	dprintf(STDERR_FILENO, "latest\n");
-}
-
-static void exit_body(void *argument)
-{
-	late_check = true;
-	atexit(at_exit);
-	atexit(at_exit);
-	exit(0);
-}
-
-static void test_after_exit(void **state)
-{
-	struct ending ending = child_run(exit_body, NULL, 30);
-
-	assert_false(ending.hung);
-	assert_int_equal(ending.status, 0);
-	assert_non_null(strstr(ending.stderr_, "latest\n"));
-}
-
-/* exit while others allocate: nothing is taken down under them. */
-static void exit_among_threads(void *argument)
-{
-	pthread_t threads[PARENTS];
-
-	for (uintptr_t i = 0; i < PARENTS; i++)
-		if (pthread_create(&threads[i], NULL, wild, (void *)(i + 1)))
-			abort();
-	for (int i = 0; i < 50; i++)
-		sched_yield();
-	late_check = true;
-	atexit(at_exit);
-	exit(0);
-}
-
-static void test_exit_among_threads(void **state)
-{
-	stop = false;
-	for (int i = 0; i < 30; i++) {
-		struct ending ending = child_run(exit_among_threads, NULL, 30);
-
-		assert_false(ending.hung);
-		assert_int_equal(ending.status, 0);
-	}
-}
-
-/* Before any constructor of ours: what was allocated then is a block like others. */
-static void *early_blocks[64];
-static pid_t early_child = -1;
-static int early_status = -1;
-
-__attribute__((constructor(101))) static void earliest(void)
-{
-	pthread_atfork(greedy_handler, greedy_handler, greedy_handler);
-	for (int i = 0; i < 64; i++)
-		early_blocks[i] = memset(malloc(16 << i % 14), i, 16 << i % 14);
-	early_child = fork();
-	if (early_child == 0) {
-		for (int i = 0; i < 64; i++)
-			free(early_blocks[i]);
-		_exit(0);
-	}
-	waitpid(early_child, &early_status, 0);
-}
-
-static void test_before_constructors(void **state)
-{
-	assert_int_equal(early_status, 0);
-	for (int i = 0; i < 64; i++) {
-		const unsigned char *block = early_blocks[i];
-
-		for (int at = 0; at < 16 << i % 14; at++)
-			assert_int_equal(block[at], i);
-		free(early_blocks[i]);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_before_constructors),
 		cmocka_unit_test(test_fork_chain),
 		cmocka_unit_test(test_fork_in_handler),
 		cmocka_unit_test(test_fork_among_stdio),
-		cmocka_unit_test(test_handlers_that_allocate),
-		cmocka_unit_test(test_vfork),
-		cmocka_unit_test(test_after_exit),
 		cmocka_unit_test(test_fork_reuses_stacks),
 		cmocka_unit_test(test_fork_of_wild_threads),
-		cmocka_unit_test(test_exit_among_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Every function of the malloc interface, and the C++ operators by their C names: what each owes.
+/*
+ * Every function of the malloc interface, and the C++ operators by their C names: what each owes.
+ * realloc and what tells of the whole heap are tested apart.
  */
-#include "common.h"
-
-#include "sizeclass.h"
-
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* mallinfo */
+#include "block_sizes.h"
 
 /* gcc must not know what these do. */
 static void *(*volatile do_malloc)(size_t) = malloc;
@@ -47,53 +45,6 @@ void _ZdlPvmSt11align_val_t(void *pointer, size_t size, size_t align);
 void _ZdaPvmSt11align_val_t(void *pointer, size_t size, size_t align);
 void _ZdlPvSt11align_val_tRKSt9nothrow_t(void *pointer, size_t align, const void *nothrow);
 void _ZdaPvSt11align_val_tRKSt9nothrow_t(void *pointer, size_t align, const void *nothrow);
-
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-#define GIB ((size_t)1 << 30)
-
-/* Sizes at every boundary: of the classes, of direct, small, medium, large and huge blocks. */
-static size_t sizes[CLASSES * 3 + 32];
-static size_t size_count;
-
-static int sizes_make(void **state)
-{
-	static const size_t edges[] = {
-		MEDIUM_MAX, 128 * KIB, MIB, 4 * MIB, 64 * MIB, 65 * MIB, 100 * MIB};
-
-	sizes[size_count++] = 0;
-	for (unsigned class = 0; class < CLASSES; class ++)
-		for (int delta = -1; delta <= 1; delta++)
-			sizes[size_count++] = class_size(class) + delta;
-	for (size_t i = 0; i < sizeof(edges) / sizeof(*edges); i++)
-		for (int delta = -1; delta <= 1; delta++)
-			sizes[size_count++] = edges[i] + delta;
-	return 0;
-}
-
-/* Of large blocks, only the pages' ends: the tests are not about memory bandwidth. */
-static size_t step_of(size_t size)
-{
-	return size > 4 * MIB ? 1000003 : size > MEDIUM_MAX + 1 ? 4093 : 1;
-}
-
-static void pattern_write(unsigned char *start, size_t from, size_t to, unsigned seed)
-{
-	for (size_t i = from; i < to; i += step_of(to))
-		start[i] = (unsigned char)(i * 31 + seed);
-	if (to > from)
-		start[to - 1] = (unsigned char)((to - 1) * 31 + seed);
-}
-
-/* What pattern_write(start, 0, written, seed) left in the first `size` bytes. */
-static void pattern_verify(const unsigned char *start, size_t size, size_t written, unsigned seed)
-{
-	for (size_t i = 0; i < size; i += step_of(written))
-		if (start[i] != (unsigned char)(i * 31 + seed))
-			fail_msg("%p of %zu bytes: damaged at %zu", (void *)start, size, i);
-	if (size == written && size)
-		assert_int_equal(start[size - 1], (unsigned char)((size - 1) * 31 + seed));
-}
 
 static void test_malloc_sizes(void **state)
 {
@@ -395,68 +346,6 @@ static void test_valloc(void **state)
 	}
 }
 
-/* From every size to every other, over all the boundaries: content is kept. */
-static void test_realloc_sizes(void **state)
-{
-	for (size_t i = 0; i < size_count; i++) {
-		for (size_t k = 0; k < size_count; k++) {
-			size_t from = sizes[i], to = sizes[k];
-			unsigned char *block;
-
-			if (to == 0 || (from > MIB && k % 8 != i % 8) ||
-				(from > 2 * MIB && to > MIB && k % 3))
-				continue;
-			block = do_malloc(from);
-			pattern_write(block, 0, from, i);
-			block = do_realloc(block, to);
-			assert_non_null(block);
-			assert_int_equal((uintptr_t)block % 16, 0);
-			assert_true(malloc_usable_size(block) >= to);
-			pattern_verify(block, from < to ? from : to, from, i);
-			pattern_write(block, 0, to, k);
-			do_free(block);
-		}
-	}
-}
-
-/* A block that grows and shrinks by steps, as vectors and string builders have it. */
-static void test_realloc_steps(void **state)
-{
-	static const size_t steps[] = {1, 17, 1000, 70000, 3 * MIB};
-
-	for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++) {
-		size_t step = steps[s], k;
-		unsigned char *block = NULL;
-
-		for (k = 1; k <= 60; k++) {
-			block = do_realloc(block, k * step);
-			assert_non_null(block);
-			block[k * step - 1] = k;
-		}
-		for (k = 60; k >= 2; k--) {
-			for (size_t before = 1; before <= k; before++)
-				assert_int_equal(block[before * step - 1], before);
-			block = do_realloc(block, (k - 1) * step);
-			assert_non_null(block);
-		}
-		assert_int_equal(block[step - 1], 1);
-		do_free(block);
-	}
-}
-
-static void test_reallocarray(void **state)
-{
-	int *numbers = NULL;
-
-	for (size_t count = 1; count < 100000; count = count * 3 / 2 + 1) {
-		numbers = reallocarray(numbers, count, sizeof(int));
-		assert_non_null(numbers);
-		numbers[count - 1] = (int)count;
-	}
-	assert_int_equal(numbers[0], 1);
-	do_free(numbers);
-}
-
 static void test_other_names(void **state)
 {
 	unsigned char *block;
@@ -531,105 +420,6 @@ static void test_operators(void **state)
 	_ZdlPvSt11align_val_t(NULL, 64);
 }
 
-/* mallinfo2 follows what is allocated, within what a span of each class may hide. */
-static void test_mallinfo(void **state)
-{
-	const size_t count = 10000, size = 1000, slack = 4 * MIB;
-	struct mallinfo2 before = mallinfo2(), with, after;
-	struct mallinfo narrow;
-	void **blocks = do_calloc(count, sizeof(*blocks)), *huge = do_malloc(100 * MIB);
-
-	for (size_t i = 0; i < count; i++)
-		blocks[i] = do_malloc(size);
-	with = mallinfo2();
-	assert_in_range(
-		with.uordblks - before.uordblks, count * size, count * size * 5 / 4 + slack);
-	assert_in_range(with.hblkhd - before.hblkhd, 100 * MIB, 100 * MIB + 4096);
-	assert_int_equal(with.hblks, before.hblks + 1);
-	assert_int_equal(with.uordblks + with.fordblks, with.arena);
-	narrow = mallinfo();
-	assert_int_equal(narrow.hblks, (int)with.hblks);
-	for (size_t i = 0; i < count; i++)
-		do_free(blocks[i]);
-	do_free(blocks);
-	do_free(huge);
-	after = mallinfo2();
-	assert_true(after.uordblks <= before.uordblks + slack);
-	assert_int_equal(after.hblkhd, before.hblkhd);
-}
-
-static void test_malloc_info(void **state)
-{
-	size_t length = 0, depth = 0;
-	char *text = NULL;
-	FILE *file = open_memstream(&text, &length);
-
-	assert_int_equal(malloc_info(1, file), EINVAL);
-	assert_int_equal(malloc_info(0, file), 0);
-	fclose(file);
-	/* Well-formed as far as counting goes: every element that is opened is closed. */
-	for (char *at = text; (at = strchr(at, '<')); at++) {
-		char *end = strchr(at, '>');
-
-		assert_non_null(end);
-		if (at[1] == '/')
-			depth--;
-		else if (end[-1] != '/')
-			depth++;
-	}
-	assert_int_equal(depth, 0);
-	assert_non_null(strstr(text, "<malloc version=\"1\">"));
-	assert_non_null(strstr(text, "<system type=\"current\" size=\""));
-	assert_non_null(strstr(text, "</malloc>\n"));
-	free(text);
-}
-
-static void stats_child(void *argument)
-{
-	void *block = do_malloc(333);
-
-	malloc_stats();
-	do_free(block);
-}
-
-static void test_malloc_stats(void **state)
-{
-	struct ending ending = child_run(stats_child, NULL, 10);
-
-	assert_true(WIFEXITED(ending.status) && WEXITSTATUS(ending.status) == 0);
-	assert_non_null(strstr(ending.stderr_, "of 352 bytes"));
-	assert_non_null(strstr(ending.stderr_, "huge blocks in use: "));
-}
-
-/* malloc_trim gives back what was freed, at once, and says so. */
-static void test_malloc_trim(void **state)
-{
-	const size_t count = 64 * MIB / 4096;
-	void **blocks = do_calloc(count, sizeof(*blocks));
-	size_t peak, rest;
-
-	for (size_t i = 0; i < count; i++) {
-		blocks[i] = do_malloc(4096);
-		memset(blocks[i], 1, 4096);
-	}
-	peak = rss_bytes();
-	for (size_t i = 0; i < count; i++)
-		do_free(blocks[i]);
-	do_free(blocks);
-	assert_int_equal(malloc_trim(0), 1);
-	rest = rss_bytes();
-	assert_true(peak - rest >= 60 * MIB);
-	assert_int_equal(malloc_trim(0), 0);
-}
-
-static void test_mallopt(void **state)
-{
-	assert_int_equal(mallopt(M_ARENA_MAX, 1), 1);
-	assert_int_equal(mallopt(M_MMAP_THRESHOLD, 65536), 1);
-	assert_int_equal(mallopt(M_TRIM_THRESHOLD, 65536), 1);
-	assert_int_equal(mallopt(12345, 1), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -643,16 +433,8 @@ int main(void)
 		cmocka_unit_test(test_alignment),
 		cmocka_unit_test(test_odd_alignment),
 		cmocka_unit_test(test_valloc),
-		cmocka_unit_test(test_realloc_sizes),
-		cmocka_unit_test(test_realloc_steps),
-		cmocka_unit_test(test_reallocarray),
 		cmocka_unit_test(test_other_names),
 		cmocka_unit_test(test_operators),
-		cmocka_unit_test(test_mallinfo),
-		cmocka_unit_test(test_malloc_info),
-		cmocka_unit_test(test_malloc_stats),
-		cmocka_unit_test(test_malloc_trim),
-		cmocka_unit_test(test_mallopt),
 	};
 
 	return cmocka_run_group_tests(tests, sizes_make, NULL);

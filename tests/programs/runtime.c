@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A runtime in small: makes two functions, each of which calls what it is given, tells perf of them,
- * and allocates through both until it is killed. The first one is in /tmp/perf-PID.map, the second
- * in jit-PID.dump in the folder of the first argument, with a line. Says "ready" when it allocates.
+ * A runtime in small: makes two functions, each of which calls what it is given, tells perf of
+ * them, and allocates through both until it is killed. The first one is in /tmp/perf-PID.map, the
+ * second in jit-PID.dump in the folder of the first argument, with a line. Says "ready" when it
+ * allocates.
  */
 #include <err.h>
 #include <stdint.h>

@@ -21,8 +21,6 @@
 #include <unistd.h>
 
 #include "build_id.h"
-#include "demangle.h"
-#include "interval.h"
 #include "mapping.h"
 #include "profile.h"
 #include "symbolize.h"
@@ -460,157 +458,6 @@ static void damaged_files(void **state)
 	free(bad);
 }
 
-static void build_ids(void **state)
-{
-	struct fixture *fixture = *state;
-	char build_id[AP_BUILD_ID_SIZE], expected[128] = "", path[128];
-	FILE *notes;
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-
-	assert_int_equal(ap_build_id_read(fd, build_id), 0);
-	close(fd);
-	snprintf(path, sizeof(path), "readelf -n /proc/%d/exe | sed -n 's/.*Build ID: //p'",
-		getpid());
-	notes = popen(path, "r");
-	assert_non_null(notes);
-	if (fgets(expected, sizeof(expected), notes))
-		expected[strcspn(expected, "\n")] = '\0';
-	pclose(notes);
-	assert_string_equal(build_id, expected);
-
-	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(ap_build_id_read(fd, build_id), 0);
-	assert_string_equal(build_id, "");
-	close(fd);
-	fd = open(fixture->directory, O_RDONLY | O_CLOEXEC);
-	assert_true(ap_build_id_read(fd, build_id) < 0);
-	assert_string_equal(build_id, "");
-	close(fd);
-}
-
-static void expect_demangled(const char *mangled, const char *expected)
-{
-	char *demangled = ap_demangle(mangled);
-
-	if (expected)
-		assert_string_equal(demangled, expected);
-	else
-		assert_null(demangled);
-	free(demangled);
-}
-
-static void names_are_demangled(void **state)
-{
-	char *deep = malloc(200001);
-
-	expect_demangled("main", NULL);
-	expect_demangled("_Znwm", "operator new(unsigned long)");
-	expect_demangled("_ZN3foo3barEiPKc", "foo::bar(int, char const*)");
-	expect_demangled("_ZN3foo3barIiEEvT_", "foo::bar<int>(int)");
-	expect_demangled("_ZN3foo3barEv.cold", "foo::bar() [clone .cold]");
-	/* Rust's older names, whose hash is of no use to a reader, and the newer ones. */
-	expect_demangled("_ZN4core3ptr18real_drop_in_place17h0123456789abcdefE",
-		"core::ptr::real_drop_in_place");
-	expect_demangled("_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$"
-			 "4drop17h0123456789abcdefE",
-		"<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop");
-	expect_demangled("_RNvC6_123foo3bar", "123foo::bar");
-	expect_demangled("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
-	/* D's; Qg stands for what is six bytes before it. */
-	expect_demangled("_Dmain", "D main");
-	expect_demangled("_D3foo3bar4testFPxaZi", "foo.bar.test(const(char)*)");
-	expect_demangled("_D4core4stdc5errnoQgFZi", "core.stdc.errno.errno()");
-	expect_demangled("_DYNAMIC", NULL);
-	expect_demangled("_Z", NULL);
-	expect_demangled("_ZN", NULL);
-
-	/* Deep nesting must not use up the stack, at any length. */
-	assert_non_null(deep);
-	for (size_t length = 500; length <= 200000; length = length * 3 / 2) {
-		memset(deep, 'P', length);
-		memcpy(deep, "_Z1f", 4);
-		memcpy(deep + length - 1, "i", 2);
-		free(ap_demangle(deep));
-		memset(deep, 'F', length);
-		memcpy(deep, "_Z1f", 4);
-		free(ap_demangle(deep));
-		memset(deep, 'I', length);
-		memcpy(deep, "_ZN1f", 5);
-		free(ap_demangle(deep));
-		memset(deep, 'T', length);
-		memcpy(deep, "_RINvC1a1b", 10);
-		free(ap_demangle(deep));
-		memset(deep, 'R', length);
-		memcpy(deep, "_RINvC1a1b", 10);
-		free(ap_demangle(deep));
-		memset(deep, 'P', length);
-		memcpy(deep, "_D1fF", 5);
-		free(ap_demangle(deep));
-	}
-	free(deep);
-}
-
-/* Some hundred bytes that stand for 2^60: each parameter is a pair of the one before. */
-static void names_out_of_proportion(void **state)
-{
-	char name[1024] = "_Z1f1pIiiE", piece[32];
-
-	strcat(name, "S_IS0_S0_E");
-	for (int i = 1; i < 60; i++) {
-		const char *digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-		char number[4] = "";
-
-		if (i < 36)
-			snprintf(number, sizeof(number), "%c", digits[i]);
-		else
-			snprintf(number, sizeof(number), "%c%c", digits[i / 36], digits[i % 36]);
-		snprintf(piece, sizeof(piece), "S_IS%s_S%s_E", number, number);
-		strcat(name, piece);
-	}
-	free(ap_demangle(name));
-}
-
-/* The same in D, where references are distances: tuples of twice the one before. */
-static void d_names_out_of_proportion(void **state)
-{
-	for (int levels = 1; levels < 60; levels++) {
-		char name[1024] = "_D1fFB2ii";
-
-		for (int i = 0; i < levels; i++)
-			strcat(name, i ? "B2QiQk" : "B2QgQi");
-		strcat(name, "Zi");
-		free(ap_demangle(name));
-	}
-	expect_demangled("_D1fFB2iiB2QgQiB2QiQkZi",
-		"f(Tuple!(int, int), Tuple!(Tuple!(int, int), Tuple!(int, int)), "
-		"Tuple!(Tuple!(Tuple!(int, int), Tuple!(int, int)), "
-		"Tuple!(Tuple!(int, int), Tuple!(int, int))))");
-}
-
-static void intervals(void **state)
-{
-	struct ap_intervals set = {0};
-	uint32_t found;
-
-	assert_int_equal(ap_intervals_find(&set, 5), AP_INTERVAL_NONE);
-	assert_int_equal(ap_intervals_add(&set, 20, 40, 1, 2), 0);
-	assert_int_equal(ap_intervals_add(&set, 10, 100, 0, 1), 0);
-	assert_int_equal(ap_intervals_add(&set, 20, 40, 2, 3), 0);
-	assert_int_equal(ap_intervals_add(&set, 60, 70, 1, 4), 0);
-	assert_int_equal(ap_intervals_add(&set, 65, 65, 1, 5), 0);
-	ap_intervals_sort(&set);
-	assert_int_equal(set.count, 4);
-	assert_int_equal(ap_intervals_find(&set, 9), AP_INTERVAL_NONE);
-	assert_int_equal(ap_intervals_find(&set, 100), AP_INTERVAL_NONE);
-	found = ap_intervals_find(&set, 39);
-	assert_int_equal(set.items[found].value, 3);
-	assert_int_equal(set.items[set.items[found].outer].value, 2);
-	assert_int_equal(set.items[ap_intervals_find(&set, 40)].value, 1);
-	assert_int_equal(set.items[ap_intervals_find(&set, 65)].value, 4);
-	assert_int_equal(set.items[ap_intervals_find(&set, 99)].value, 1);
-	ap_intervals_clear(&set);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -628,11 +475,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(memory_without_a_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(locations_of_a_profile, setup, teardown),
 		cmocka_unit_test_setup_teardown(damaged_files, setup, teardown),
-		cmocka_unit_test_setup_teardown(build_ids, setup, teardown),
-		cmocka_unit_test(names_are_demangled),
-		cmocka_unit_test(names_out_of_proportion),
-		cmocka_unit_test(d_names_out_of_proportion),
-		cmocka_unit_test(intervals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
