@@ -12,7 +12,7 @@
 
 #include <allocprof/unwind.h>
 
-#include "elf_file.h"
+#include "cfi_section.h"
 
 /* 8 bytes. The rule holds up to the next row; AP_RULE_NONE stands where no entry covers the code.
  */
@@ -33,25 +33,6 @@ struct ap_cfi {
 	uint32_t damaged; /* of them, those whose instructions could not be followed to the end */
 	uint32_t unsupported; /* rows with AP_RULE_UNSUPPORTED */
 };
-
-/* A section of call frame information, in memory: libelf's, as long as its file is open. */
-struct ap_cfi_section {
-	void *bytes;
-	size_t size;
-	uint64_t address; /* of its first byte, as the file wants it */
-	int is_eh_frame;  /* not .debug_frame */
-};
-
-/*
- * The sections of a file: a program may have parts with the one and parts with the other. Their
- * number; -ENOENT when it has none; -E2BIG, -ENOEXEC.
- */
-#define AP_CFI_SECTIONS 2
-int ap_cfi_sections_find(
-	struct ap_cfi_section ret[AP_CFI_SECTIONS], const struct ap_elf_file *file);
-
-/* The extent of a file's code, which *base and *size of its table are. 0, -ENOENT, -E2BIG. */
-int ap_cfi_extent(const struct ap_elf_file *file, uint64_t *base, uint64_t *size);
 
 /*
  * Compiles sections for code at [base, base + size), size below 4 GiB. 0 or -ENOMEM; *ret is to be

@@ -77,8 +77,4 @@ int ap_cfi_run_common(struct ap_cfi_common *common, struct ap_cfi_reader *instru
 int ap_cfi_run(const struct ap_cfi_common *common, struct ap_cfi_reader *instructions,
 	uint64_t start, uint64_t end, uint64_t *reached, ap_cfi_emit_fn *emit, void *context);
 
-/* The rule for a state, or AP_CFA_UNSUPPORTED. */
-void ap_cfi_rule(const struct ap_cfi_common *common, const struct ap_cfi_state *state,
-	struct ap_unwind_rule *ret);
-
 #endif

@@ -8,6 +8,7 @@
 
 #include "descendants.h"
 #include "ended_processes.h"
+#include "process_variables.h"
 #include "table.h"
 
 #define MILLISECOND_NS 1000000ULL
@@ -31,7 +32,7 @@ struct process {
 	uint32_t before; /* the key of what the programs before this one have left; 0: none */
 	bool ended, crashed;
 	struct ap_death death;
-	uint64_t period_before, guard_before; /* of what was set; 0: nothing */
+	struct ap_process_variables variables;
 };
 
 struct ap_tree {
@@ -85,31 +86,6 @@ int ap_tree_unwind_root(struct ap_tree *tree)
 	return list_update(tree, &tree->root, &tree->options.root->table);
 }
 
-static void variable_set(const struct process *process, uint64_t address, size_t size,
-	uint64_t value, uint64_t *before)
-{
-	const struct ap_process_files *files = &process->target.table.files;
-	uint64_t now = 0;
-
-	if (ap_process_files_read(files, address, &now, size) != (ssize_t)size || now == value)
-		return;
-	if (ap_process_files_write(files, address, &value, size) == (ssize_t)size && !*before)
-		*before = now;
-}
-
-static void variables_set(struct ap_tree *tree, struct process *process)
-{
-	for (size_t i = 0; i < process->target.probed_count; i++) {
-		const struct ap_probed *probed = &process->target.probed[i];
-
-		if (tree->options.period && probed->period_address)
-			variable_set(process, probed->period_address, 8, tree->options.period,
-				&process->period_before);
-		if (tree->options.guard && probed->guard_address)
-			variable_set(process, probed->guard_address, 4, 1, &process->guard_before);
-	}
-}
-
 /* What it has executed meanwhile has another name, and has its turn later. */
 static bool process_open(struct ap_tree *tree, struct process *process)
 {
@@ -148,7 +124,8 @@ static void process_scan(struct ap_tree *tree, struct process *process)
 		if (target->probed[i].usdt.count)
 			ap_session_attach(tree->options.session, target->probed[i].object,
 				&target->probed[i].usdt, target->pid, &error);
-	variables_set(tree, process);
+	ap_process_variables_set(
+		&process->variables, target, tree->options.period, tree->options.guard);
 }
 
 const struct ap_process_files *ap_tree_mapped(void *context, pid_t pid, bool wants_mappings)
@@ -169,9 +146,13 @@ const struct ap_process_files *ap_tree_mapped(void *context, pid_t pid, bool wan
 void ap_tree_set_period(struct ap_tree *tree, uint64_t period)
 {
 	tree->options.period = period;
-	for (uint32_t i = 0; i < tree->count; i++)
-		if (!tree->processes[i]->ended)
-			variables_set(tree, tree->processes[i]);
+	for (uint32_t i = 0; i < tree->count; i++) {
+		struct process *process = tree->processes[i];
+
+		if (!process->ended)
+			ap_process_variables_set(
+				&process->variables, &process->target, period, tree->options.guard);
+	}
 }
 
 /* ---- Births and deaths ---- */
@@ -180,6 +161,7 @@ static void process_free(struct ap_tree *tree, struct process *process)
 {
 	ap_unwind_list_leave(ap_session_tables(tree->options.session), process->list);
 	ap_jit_clear(&process->jit);
+	ap_process_variables_clear(&process->variables);
 	ap_target_clear(&process->target);
 	free(process);
 }
@@ -231,6 +213,7 @@ static void process_renew(struct ap_tree *tree, struct process *process, uint32_
 	process->scan_ns = 0;
 	process->pause_ns = PAUSE_LEAST_NS;
 	ap_process_files_close(&process->target.table.files);
+	ap_process_variables_clear(&process->variables);
 	ap_jit_clear(&process->jit);
 	process->jit = AP_JIT_NONE;
 	ap_target_read_names(&process->target);
@@ -482,27 +465,14 @@ void ap_tree_processes_free(struct ap_record_process *processes, size_t count)
 	free(processes);
 }
 
-static void variables_restore(const struct process *process)
-{
-	uint64_t set = 1; /* what was there is not asked for */
-
-	for (size_t i = 0; i < process->target.probed_count && !process->ended; i++) {
-		const struct ap_probed *probed = &process->target.probed[i];
-
-		if (process->period_before && probed->period_address)
-			variable_set(
-				process, probed->period_address, 8, process->period_before, &set);
-		if (process->guard_before && probed->guard_address)
-			variable_set(process, probed->guard_address, 4, 0, &set);
-	}
-}
-
 void ap_tree_close(struct ap_tree *tree)
 {
 	if (!tree)
 		return;
 	for (uint32_t i = 0; i < tree->count; i++) {
-		variables_restore(tree->processes[i]);
+		if (!tree->processes[i]->ended)
+			ap_process_variables_restore(
+				&tree->processes[i]->variables, &tree->processes[i]->target);
 		process_free(tree, tree->processes[i]);
 	}
 	free(tree->processes);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The sections of a file that hold call frame information, and the code that they are about. */
+#ifndef ALLOCPROF_CFI_SECTION_H
+#define ALLOCPROF_CFI_SECTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf_file.h"
+
+/* A section of call frame information, in memory: libelf's, as long as its file is open. */
+struct ap_cfi_section {
+	void *bytes;
+	size_t size;
+	uint64_t address; /* of its first byte, as the file wants it */
+	int is_eh_frame;  /* not .debug_frame */
+};
+
+/*
+ * The sections of a file: a program may have parts with the one and parts with the other. Their
+ * number; -ENOENT when it has none; -E2BIG, -ENOEXEC.
+ */
+#define AP_CFI_SECTIONS 2
+int ap_cfi_sections_find(
+	struct ap_cfi_section ret[AP_CFI_SECTIONS], const struct ap_elf_file *file);
+
+/* The extent of a file's code, which *base and *size of its table are. 0, -ENOENT, -E2BIG. */
+int ap_cfi_extent(const struct ap_elf_file *file, uint64_t *base, uint64_t *size);
+
+#endif
