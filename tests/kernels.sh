@@ -8,7 +8,7 @@
 # else of it. The guest is an initramfs that holds the build, the tests and the commands that they
 # need, in the same places as here; what it has to say comes back over its second serial port.
 # TESTS=PATTERN chooses tests, LIMIT=SECONDS is how long a kernel may take, CPUS=N has it. On a machine
-# that is busy otherwise one is faster than two. ROUNDS=N is of the stress `preempted`.
+# that is busy otherwise one is faster than two. ROUNDS=N is of the stress `preempted` (1000).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 O=${O:-build}
@@ -17,7 +17,7 @@ O=$(realpath "$O")
 place=$O/kernels
 limit=${LIMIT:-900}
 default=(attach_exact attach_threads bpf_frames deep_stack kill_loader known_live leader_exited
-  perf_uprobe preempted privileges tiny_maps two_processes)
+  perf_uprobe preempted privileges tiny_maps tree two_processes)
 tests=${TESTS:-"unit/test_session|integration/($(IFS='|' && echo "${default[*]}"))\$"}
 commands=(awk base64 basename bash bpftool cat chmod chown cmp cp cut date dd diff dirname env find
   grep head id kill ln ls mkdir mkfifo mktemp mount mv nproc od readelf readlink realpath rm sed seq
@@ -130,7 +130,7 @@ cd /tmp/allocprof
 argument() { # NAME
   tr ' ' '\n' </proc/cmdline | sed -n "s/^$1=//p"
 }
-export TEST_TIMEOUT=600 TEST_PATIENCE=240
+export TEST_TIMEOUT=600 TEST_PATIENCE=240 TEST_POLL=0.5 PROBER_NAP_MS=20
 ONLY=$(argument tests) ROUNDS=$(argument rounds)
 export ONLY ROUNDS
 tests/run.sh unit integration | tee /tmp/result
@@ -156,7 +156,7 @@ boot() { # KERNEL ACCELERATOR: what the guest says, in $place/result
     -display none -no-reboot -kernel "$1" -initrd "$place/initrd.gz" \
     -serial "file:$place/console.log" -serial "file:$place/result" \
     -append "console=ttyS0 panic=-1 no_timer_check sysrq_always_enabled \
-tests=$tests rounds=${ROUNDS:-}" </dev/null
+tests=$tests rounds=${ROUNDS:-1000}" </dev/null
 }
 
 kernel_test() { # VERSION

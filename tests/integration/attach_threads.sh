@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Eight threads, of which four sleep when the attach comes, are all sampled; the semaphores rise
-# with the attach and fall with its end.
+# Eight threads, of which four sleep when the attach comes, are all sampled, counted by thread as
+# well; the semaphores rise with the attach and fall with its end.
 . "$(dirname "$0")/common.sh"
 need_bpf
 
 start prober --threads 8 --sleepers 4
 equal "semaphores before" "$(semaphores "$pid")" "0 0 "
-attach attach --show-allocator -o "$tmp/out.folded" "$pid"
+attach attach --by-thread --show-allocator -o "$tmp/out.folded" "$pid"
 wait_until semaphores_are "$pid" "1 1"
 wait_until has "$tmp/prober.out" "^done"
 detach || fail "attach ended with $?"

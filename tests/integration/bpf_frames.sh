@@ -4,6 +4,7 @@
 . "$(dirname "$0")/common.sh"
 need_bpf
 need bpftool unshare
+! kernel_lacks bpf_loop || skip "bpftool loads all programs or none, and this kernel has no bpf_loop"
 
 # bpftool pins what it loads: into a file system of its own, which goes with the namespace.
 mkdir "$tmp/bpf"

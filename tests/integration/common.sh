@@ -42,6 +42,12 @@ need_bpf() {
   [ -r /sys/kernel/btf/vmlinux ] || skip "needs a kernel with BTF"
 }
 
+# Without a pipe: the doctor must not fail for want of a reader.
+kernel_lacks() { # WHAT, as doctor calls it
+  "$allocprof" doctor >"$tmp/doctor" 2>&1 || true
+  has "$tmp/doctor" "$1 +no"
+}
+
 need() { # COMMAND...
   local command
   for command in "$@"; do
@@ -49,13 +55,14 @@ need() { # COMMAND...
   done
 }
 
-# Until the command succeeds, for half a minute, or as long as TEST_PATIENCE says.
+# Until the command succeeds, for half a minute, or as long as TEST_PATIENCE says, tried every
+# TEST_POLL seconds.
 wait_until() {
   local patience=${TEST_PATIENCE:-30}
   local deadline=$((SECONDS + patience))
   while [ $SECONDS -lt $deadline ]; do
     if "$@"; then return 0; fi
-    sleep 0.05
+    sleep "${TEST_POLL:-0.05}"
   done
   fail "still not after $patience s: $*"
 }

@@ -21,6 +21,10 @@
  *   --leave          the main thread exits and the others go on
  *   --retire         thread 0 exits when it has fired, and only then the others begin
  *   --endless        go on firing until killed
+ *
+ * PROBER_NAP_MS is how long it sleeps where it waits (1). When it is set, threads that are not asleep
+ * when the attach comes nap too instead of spinning: on an emulated core that leaves the loader
+ * nothing.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -93,9 +97,11 @@ static uint64_t weight_of(unsigned long thread)
 	return size_of(thread) * (7 + thread);
 }
 
+static long nap_ms; /* PROBER_NAP_MS, 0 when it is not set */
+
 static void pause_shortly(void)
 {
-	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	nanosleep(&(struct timespec){.tv_nsec = (nap_ms ? nap_ms : 1) * 1000000}, NULL);
 }
 
 static __attribute__((noinline)) void fire(unsigned long thread, unsigned long attach)
@@ -178,7 +184,10 @@ static void *worker(void *argument)
 			pthread_mutex_unlock(&lock);
 		}
 		while (opened < attach || (retire && thread && !retired))
-			sched_yield();
+			if (nap_ms)
+				pause_shortly();
+			else
+				sched_yield();
 		descend(thread, attach, deeper);
 		finished++;
 		if (retire && !thread)
@@ -300,6 +309,8 @@ int main(int argc, char **argv)
 	}
 	if (!threads || threads > THREADS_MAX || keep > rounds || repeats > keep || !levels)
 		return 2;
+	if (getenv("PROBER_NAP_MS"))
+		nap_ms = strtol(getenv("PROBER_NAP_MS"), NULL, 10) % 1000;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	expect();
 	printf("semaphores %zu %zu\n", (size_t)&alloc_semaphore, (size_t)&free_semaphore);
