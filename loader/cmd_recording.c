@@ -328,7 +328,11 @@ int recording_forward(struct recording *recording)
 		{.fd = recording->target.pidfd, .events = POLLIN},
 		{.fd = recording->signals, .events = POLLIN},
 	};
+	sigset_t set;
 
+	ending_set(&set);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
 	do {
 		if (poll(polled, 2, -1) < 0 && errno != EINTR)
 			return -errno;
@@ -337,10 +341,21 @@ int recording_forward(struct recording *recording)
 	return 0;
 }
 
-static void abort_handle(int number)
+/* The child of run that goes on after the recording. A signal is the child's first; 0: it had one. */
+static volatile pid_t spared_child;
+
+static void abort_handle(int number, siginfo_t *info, void *context)
 {
 	static const char text[] = "\nallocprof: ended before the profile was written\n";
+	pid_t child = spared_child;
 
+	(void)context;
+	if (child) {
+		spared_child = 0;
+		if (info->si_code != SI_KERNEL)
+			kill(child, number);
+		return;
+	}
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
 		/* Nobody is there to read it. */
 	}
@@ -348,9 +363,31 @@ static void abort_handle(int number)
 	raise(number);
 }
 
+/*
+ * From here on another Ctrl-C ends us at once; that by which the child has ended is not another.
+ * That the terminal goes does not end us.
+ */
+static void abort_allow(struct recording *recording)
+{
+	struct sigaction action = {
+		.sa_sigaction = abort_handle, .sa_flags = SA_SIGINFO | SA_RESTART};
+	sigset_t set;
+
+	if (recording->child) {
+		signals_take(recording);
+		if (recording->end != END_EXITED && !recording->root_ended)
+			spared_child = recording->child;
+	}
+	ending_set(&set);
+	sigdelset(&set, SIGHUP);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&set, number) > 0)
+			sigaction(number, &action, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 int recording_stop(struct recording *recording, struct ap_error *error)
 {
-	sigset_t set;
 	int err;
 
 	/* What was loaded since the last look is still there to be seen. */
@@ -361,14 +398,6 @@ int recording_stop(struct recording *recording, struct ap_error *error)
 	recording->end_ns = clock_ns(CLOCK_MONOTONIC);
 	err = ap_session_detach(recording->session);
 	recording_variables_restore(recording);
-	/* From here on another Ctrl-C ends us at once. That the terminal goes does not. */
-	ending_set(&set);
-	sigdelset(&set, SIGHUP);
-	if (!recording->child) {
-		for (int number = 1; number < NSIG; number++)
-			if (sigismember(&set, number) > 0)
-				signal(number, abort_handle);
-		sigprocmask(SIG_UNBLOCK, &set, NULL);
-	}
+	abort_allow(recording);
 	return err;
 }

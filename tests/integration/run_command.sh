@@ -48,6 +48,33 @@ status=0
 wait "$loader" || status=$?
 equal "status after SIGTERM" $status 7
 
+# While an output waits for its reader a signal ends us, once the command has ended or had one too.
+mkfifo "$tmp/pipe"
+"$allocprof" run --period 1K -f folded -o "$tmp/pipe" -- python3 -c 'pass' 2>"$tmp/ended.err" &
+loader=$!
+started+=("$loader")
+wait_until has "$tmp/ended.err" " exited with status 0"
+kill -TERM "$loader"
+status=0
+wait "$loader" || status=$?
+equal "status after SIGTERM and the command's end" $status 143
+has "$tmp/ended.err" "^allocprof: ended before the profile was written" || fail "no word of SIGTERM"
+
+"$allocprof" run --period 1K --duration 1s -f folded -o "$tmp/pipe" -- \
+  python3 -c 'import signal; signal.pause()' 2>"$tmp/spared.err" &
+loader=$!
+started+=("$loader")
+wait_until has "$tmp/spared.err" "^detached"
+child=$(cat "/proc/$loader/task/$loader/children")
+started+=("${child% }")
+kill -TERM "$loader"
+wait_until has "/proc/${child% }/status" "^State:.Z"
+kill -TERM "$loader"
+status=0
+wait "$loader" || status=$?
+equal "status after the second SIGTERM" $status 143
+has "$tmp/spared.err" "^allocprof: ended before the profile was written" || fail "no word of the second"
+
 # Its stacks have names, although nothing is left of the process to look at.
 ends 0 --show allocated -- python3 -c 'x = [b"x" * (900 + i % 64) for i in range(50000)]'
 has "$tmp/run.folded" "Py[A-Z_a-z]+ [0-9]" || fail "no names of python in its profile"
