@@ -8,9 +8,9 @@
 #include "units.h"
 
 const char *const cmd_attach_help[] = {
-	"usage: allocprof attach [OPTIONS] PID|--name COMM\n"
-	"Records where a running process allocates, until Ctrl-C, the end of\n"
-	"--duration, or its exit; then writes a flame graph and a pprof file.\n",
+	("usage: allocprof attach [OPTIONS] PID|--name COMM\n"
+	 "Records where a running process allocates, until Ctrl-C, the end of\n"
+	 "--duration, or its exit; then writes a flame graph and a pprof file.\n"),
 	process_option_help,
 	recording_options_help,
 	filter_options_help,

@@ -15,9 +15,9 @@
 #include "units.h"
 
 const char *const cmd_run_help[] = {
-	"usage: allocprof run [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
-	"Starts a command with liballocprof.so preloaded and records it to its\n"
-	"end, or for --duration. Ends with the command's exit status.\n",
+	("usage: allocprof run [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
+	 "Starts a command with liballocprof.so preloaded and records it to its\n"
+	 "end, or for --duration. Ends with the command's exit status.\n"),
 	recording_options_help,
 	filter_options_help,
 	output_options_help,
