@@ -296,9 +296,9 @@ struct recording {
 	struct ap_object_set files; /* of all tables of mappings */
 	struct ap_target target;
 	struct ap_session *session;
-	struct ap_tree *tree; /* NULL: only the target is recorded */
-	bool root_ended;      /* the target; others of the tree may go on */
-	struct ap_jit jit; /* of code that the target makes */
+	struct ap_tree *tree;		  /* NULL: only the target is recorded */
+	bool root_ended;		  /* the target; others of the tree may go on */
+	struct ap_jit jit;		  /* of code that the target makes */
 	struct ap_symbolizer *symbolizer; /* while a profile is made */
 	struct ap_debuginfod *debuginfod; /* as long; NULL: not configured */
 	struct recording_variables periods, guards;

@@ -113,8 +113,7 @@ int ap_debuginfod_open(struct ap_debuginfod *debuginfod, const char *build_id, c
 	debuginfod->name = name;
 	asking = debuginfod;
 	/* A length of 0 says that it is hex. */
-	fd = debuginfod->find(
-		debuginfod->client, (const unsigned char *)build_id, 0, NULL);
+	fd = debuginfod->find(debuginfod->client, (const unsigned char *)build_id, 0, NULL);
 	asking = NULL;
 	if (fd >= 0)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);

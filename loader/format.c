@@ -14,7 +14,8 @@ const struct ap_format ap_formats[] = {
 	{"speedscope", {".json"}, "drop it on https://www.speedscope.app",
 		ap_format_speedscope_write, false},
 	{"json", {".json"}, "for jq and scripts", ap_format_json_write, true},
-	{"tree", {".tree"}, "the calls, from the start of the threads", ap_format_tree_write, false},
+	{"tree", {".tree"}, "the calls, from the start of the threads", ap_format_tree_write,
+		false},
 	{"text", {".txt"}, "the table of sites", ap_format_text_write, false},
 	{0},
 };

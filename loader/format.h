@@ -14,11 +14,11 @@
 #include "profile.h"
 
 struct ap_format_options {
-	enum ap_value value; /* what an output with one value holds */
-	bool show_allocator; /* keep malloc, operator new, ... at the ends of the stacks */
+	enum ap_value value;   /* what an output with one value holds */
+	bool show_allocator;   /* keep malloc, operator new, ... at the ends of the stacks */
 	bool lifetimes, sizes; /* the text table has them below each row */
-	unsigned int top;    /* rows of the text table; 0: all */
-	bool difference;     /* the profile is one with another taken off: show signs */
+	unsigned int top;      /* rows of the text table; 0: all */
+	bool difference;       /* the profile is one with another taken off: show signs */
 	const struct ap_profile *base; /* what it is compared with, by formats that can; or NULL */
 	double seconds;	   /* of a difference, by which what was allocated is divided; or 0 */
 	double base_scale; /* by which what was allocated in the base has been multiplied */

@@ -42,8 +42,7 @@ FILE *ap_process_files_maps(const struct ap_process_files *files);
 int ap_process_files_path(const struct ap_process_files *files, const char *path);
 
 /* A second owner of the memory, with the thread as the first has it; the rest is not open. */
-int ap_process_files_memory_dup(
-	const struct ap_process_files *files, struct ap_process_files *ret);
+int ap_process_files_memory_dup(const struct ap_process_files *files, struct ap_process_files *ret);
 
 void ap_process_files_close(struct ap_process_files *files);
 

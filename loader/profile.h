@@ -83,7 +83,7 @@ struct ap_sample {
 	uint32_t first; /* index of the first sample with this stack: equal for equal stacks */
 	struct ap_labels labels;
 	int64_t value[AP_VALUES];
-	uint64_t samples; /* of the allocator, that the values stand for; 0: not known */
+	uint64_t samples;	    /* of the allocator, that the values stand for; 0: not known */
 	double variance[AP_VALUES]; /* of sums and differences of profiles; see estimate.h */
 };
 

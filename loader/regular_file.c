@@ -37,8 +37,8 @@ int ap_regular_open(int root, const char *path, bool follow, struct stat *ret)
 		.flags = O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW),
 		.resolve = root == AP_ROOT_OURS ? 0 : RESOLVE_IN_ROOT,
 	};
-	long handle = syscall(SYS_openat2, root == AP_ROOT_OURS ? AT_FDCWD : root, path, &how,
-		sizeof(how));
+	long handle = syscall(
+		SYS_openat2, root == AP_ROOT_OURS ? AT_FDCWD : root, path, &how, sizeof(how));
 
 	return ap_regular_reopen(handle < 0 ? ap_errno() : (int)handle, ret);
 }

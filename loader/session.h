@@ -27,8 +27,8 @@ struct ap_session_options {
 	uint32_t max_depth;	     /* frames that are kept of a stack, at most AP_FRAMES */
 	bool by_thread;		     /* a stack's threads are sites of their own */
 	uint64_t min_size, max_size; /* of the requests that are recorded */
-	uint32_t max_inside; /* threads inside the probe at one moment */
-	uint64_t hash_mask;  /* of stack hashes; fewer bits force collisions */
+	uint32_t max_inside;	     /* threads inside the probe at one moment */
+	uint64_t hash_mask;	     /* of stack hashes; fewer bits force collisions */
 	/* Follows children: all its processes are recorded. NULL: the one process is. */
 	const struct ap_process_watch *tree;
 	/* Gets libbpf's messages, whole lines; NULL: they are dropped. */

@@ -83,8 +83,7 @@ static int ask(struct fixture *fixture, const char *answer, uint64_t limit_ms)
 	fixture->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(fixture->listener, (struct sockaddr *)&address, length), 0);
 	assert_int_equal(listen(fixture->listener, 8), 0);
-	assert_int_equal(
-		getsockname(fixture->listener, (struct sockaddr *)&address, &length), 0);
+	assert_int_equal(getsockname(fixture->listener, (struct sockaddr *)&address, &length), 0);
 	if (answer)
 		assert_int_equal(pthread_create(&fixture->thread, NULL, serve, fixture), 0);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d", ntohs(address.sin_port));
@@ -142,8 +141,7 @@ static void file_that_is_not_there(void **state)
 {
 	struct fixture *fixture = *state;
 
-	assert_int_equal(
-		ask(fixture, "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n", 60000),
+	assert_int_equal(ask(fixture, "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n", 60000),
 		-ENOENT);
 	assert_int_equal(ap_debuginfod_late(fixture->debuginfod), 0);
 }
@@ -157,8 +155,8 @@ static void silent_server(void **state)
 	assert_true(fixture->calls > 0);
 	assert_int_equal(ap_debuginfod_late(fixture->debuginfod), 1);
 	/* The time is for all files together. */
-	assert_int_equal(ap_debuginfod_open(fixture->debuginfod, ID, "/usr/lib/libfoo.so"),
-		-ETIMEDOUT);
+	assert_int_equal(
+		ap_debuginfod_open(fixture->debuginfod, ID, "/usr/lib/libfoo.so"), -ETIMEDOUT);
 	assert_int_equal(ap_debuginfod_late(fixture->debuginfod), 2);
 }
 
