@@ -9,6 +9,7 @@ allocprof=$O/allocprof
 programs=$O/tests/programs
 tmp=$(mktemp -d)
 started=()
+memory_group=
 
 cleanup() {
   local status=$? pid
@@ -19,6 +20,7 @@ cleanup() {
       [ -s "$file" ] && { echo "--- $(basename "$file")"; tail -n 20 "$file"; }
     done
   fi
+  [ -z "$memory_group" ] || rmdir "$memory_group" 2>/dev/null || true
   rm -rf "$tmp"
 }
 trap cleanup EXIT
@@ -108,6 +110,22 @@ loader_env=(env)
 detach() {
   kill -INT "$loader"
   wait "$loader"
+}
+
+# Makes a cgroup that has so much memory, of either version: $memory_group, which is removed at the
+# end. Returns whether there can be one.
+limit_memory() { # MEBIBYTES
+  local root=/sys/fs/cgroup name=allocprof-test-$$
+  if [ -d "$root/memory" ] && mkdir "$root/memory/$name" 2>/dev/null; then
+    memory_group=$root/memory/$name
+    echo $(($1 << 20)) >"$memory_group/memory.limit_in_bytes"
+  elif grep -qw memory "$root/cgroup.subtree_control" 2>/dev/null && mkdir "$root/$name" 2>/dev/null; then
+    memory_group=$root/$name
+    echo $(($1 << 20)) >"$memory_group/memory.max"
+    echo 0 >"$memory_group/memory.swap.max" 2>/dev/null || true
+  else
+    return 1
+  fi
 }
 
 # The two semaphores of a running prober, or another program that says where they are, as "ALLOC FREE".

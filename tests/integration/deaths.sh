@@ -6,32 +6,11 @@ need_bpf
 
 program_env=(env "LD_PRELOAD=$O/liballocprof.so")
 
-# A cgroup with less memory than the program takes, of either version; the reason to skip in $why.
-group=
-limit_memory() {
-  local root=/sys/fs/cgroup name=allocprof-test-$$
-  if [ -d "$root/memory" ] && mkdir "$root/memory/$name" 2>/dev/null; then
-    group=$root/memory/$name
-    echo $((160 << 20)) >"$group/memory.limit_in_bytes"
-  elif grep -qw memory "$root/cgroup.subtree_control" 2>/dev/null && mkdir "$root/$name" 2>/dev/null; then
-    group=$root/$name
-    echo $((160 << 20)) >"$group/memory.max"
-    echo 0 >"$group/memory.swap.max" 2>/dev/null || true
-  else
-    return 1
-  fi
-}
-leave_group() {
-  [ -z "$group" ] || wait_until rmdir "$group" 2>/dev/null
-  group=
-}
-trap 'cleanup; rmdir ${group:+"$group"} 2>/dev/null || true' EXIT
-
 # What the terminal and the profile say of a death, and that it has what was held.
 dies() { # HOW PATTERN COMMAND...
   local how=$1 pattern=$2 text
   start mortal
-  [ -z "$group" ] || echo "$pid" >"$group/cgroup.procs"
+  [ -z "$memory_group" ] || echo "$pid" >"$memory_group/cgroup.procs"
   attach attach --period 256K -o "$tmp/out.pb.gz" -o "$tmp/out.folded" "$pid"
   echo -n h >"$tmp/mortal.in"
   wait_until has "$tmp/mortal.out" '^holds'
@@ -52,9 +31,11 @@ moment='at [0-9:]{8} [A-Z0-9+-]+'
 dies e "exited with status 3"
 dies s "was killed by SIGSEGV $moment"
 dies k "was killed by SIGKILL $moment"
-if limit_memory; then
+# Less than the program takes.
+if limit_memory 160; then
   dies m "was killed by the OOM killer $moment"
-  leave_group
+  wait_until rmdir "$memory_group" 2>/dev/null
+  memory_group=
 else
   echo "not tried: the OOM killer, for lack of a memory cgroup"
 fi

@@ -32,20 +32,9 @@ refused files $status
 has "$tmp/files.err" 'too many open files' || fail "files: $(cat "$tmp/files.err")"
 has "$tmp/files.err" '^hint: allow more: ulimit -n' || fail "files: no hint"
 
-group=
-trap 'cleanup; rmdir ${group:+"$group"} 2>/dev/null || true' EXIT
-if [ -d /sys/fs/cgroup/memory ] && mkdir /sys/fs/cgroup/memory/allocprof-test-$$ 2>/dev/null; then
-  group=/sys/fs/cgroup/memory/allocprof-test-$$
-  limit=$group/memory.limit_in_bytes
-elif grep -qw memory /sys/fs/cgroup/cgroup.subtree_control 2>/dev/null &&
-  mkdir /sys/fs/cgroup/allocprof-test-$$ 2>/dev/null; then
-  group=/sys/fs/cgroup/allocprof-test-$$
-  limit=$group/memory.max
-fi
-if [ -n "$group" ]; then
-  echo $((12 << 20)) >"$limit"
+if limit_memory 12; then
   status=0
-  (echo "$BASHPID" >"$group/cgroup.procs" && exec "$allocprof" attach -d 10s -o "$tmp/group.folded" "$pid") \
+  (echo "$BASHPID" >"$memory_group/cgroup.procs" && exec "$allocprof" attach -d 10s -o "$tmp/group.folded" "$pid") \
     2>"$tmp/group.err" || status=$?
   refused group $status
   [ $status = 137 ] || has "$tmp/group.err" 'out of memory$' || fail "group: $(cat "$tmp/group.err")"
