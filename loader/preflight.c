@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <bpf/btf.h>
@@ -134,6 +135,20 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 	return 0;
 }
 
+/*
+ * Whether maps may be too large for the limit of locked memory, as which they count before 5.11. That
+ * brought the helper, too. To make a map fails with EPERM then, and perf with EACCES.
+ */
+static bool is_memlock_limited(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	       !(ap_capabilities() & AP_CAPABILITY(CAP_SYS_RESOURCE)) &&
+	       !libbpf_probe_bpf_helper(
+		       BPF_PROG_TYPE_SOCKET_FILTER, BPF_FUNC_ktime_get_coarse_ns, NULL);
+}
+
 void ap_preflight_explain(struct ap_error *error, int err, const char *what)
 {
 	char line[128];
@@ -163,6 +178,13 @@ void ap_preflight_explain(struct ap_error *error, int err, const char *what)
 		ap_error_detail(
 			error, "this is a user namespace: its root has no rights over the kernel");
 		ap_error_hint(error, "run allocprof on the host");
+		return;
+	}
+	if (err == -EPERM && is_memlock_limited()) {
+		ap_error_detail(error, "this kernel counts maps as locked memory, of which the "
+				       "limit is too low");
+		ap_error_hint(error, "run allocprof with sudo; or have root raise the limit: "
+				     "prlimit --memlock=unlimited --pid $$");
 		return;
 	}
 	if (!(set & AP_CAPABILITY(CAP_SYS_ADMIN))) {

@@ -49,9 +49,9 @@ attach only_root --show-allocator -o "$tmp/roots/only.folded" "$pid"
 check_dropped 0
 ends_well only_root "$tmp/roots/only.folded" 0
 
-three=-all,+bpf,+perfmon,+sys_ptrace
+rights=-all,+bpf,+perfmon,+sys_ptrace
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-loader_env=("${nobody[@]}" --inh-caps "$three" --ambient-caps "$three" --bounding-set "$three")
+loader_env=("${nobody[@]}" --inh-caps "$rights" --ambient-caps "$rights" --bounding-set "$rights")
 for owner in own root file; do
   program_env=(env)
   if [ $owner = file ]; then
@@ -61,7 +61,13 @@ for owner in own root file; do
   fi
   [ $owner != own ] || program_env=("${nobody[@]}")
   start prober --threads 2
-  attach three_$owner -v --period 64K --show-allocator -o "$tmp/nobodys/$owner.folded" "$pid"
+  three=("three_$owner" -v --period 64K --show-allocator -o "$tmp/nobodys/$owner.folded" "$pid")
+  attach "${three[@]}"
+  if has "$tmp/three_$owner.err" "^detail: this kernel counts maps as locked memory"; then
+    # Before 5.11, and who has not CAP_SYS_RESOURCE cannot raise the limit: we do.
+    ulimit -l unlimited
+    attach "${three[@]}"
+  fi
   if has "$tmp/three_$owner.err" "^allocprof: the kernel does not attach"; then
     # Without uprobe_multi, and perf's uprobes ask for more.
     has "$tmp/three_$owner.err" "^detail: this kernel asks for CAP_SYS_ADMIN" || fail "no reason"
