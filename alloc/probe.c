@@ -10,6 +10,7 @@ extern uint64_t ap_period_set __attribute__((alias("allocprof_sample_period")));
 
 AP_SEMAPHORE union ap_probe_word ap_alloc_word = {.step = PROBE_STEP_IDLE};
 AP_SEMAPHORE uint16_t ap_free_semaphore;
+_Static_assert(offsetof(union ap_probe_word, semaphore) == 2, "the site says so below");
 
 /*
  * Asking for the frame's address makes the compiler set up a frame before the site, so that an
