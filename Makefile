@@ -318,7 +318,7 @@ format:  ## put the changed lines in clang-format's order
 coverage:  ## lines of alloc/ and loader/ that all tests reach, or ONLY=PATTERN: $(O)/coverage/summary.txt
 	$(Q).ci/deps build check
 	$(Q)$(MAKE) --no-print-directory $(JOBS) O=$(O)/coverage OPT=-O0 \
-		SANITIZE='--coverage -fprofile-update=atomic' all test-programs
+		SANITIZE='--coverage -fprofile-update=atomic -Wl,-u,__gcov_dump' all test-programs
 	$(Q)find $(O)/coverage -name '*.gcda' -delete
 	$(Q)find $(O)/coverage -type d -exec chmod a+rwx {} +
 	-$(Q)O=$(O)/coverage TEST_TIMEOUT=600 tests/run.sh unit alloc integration

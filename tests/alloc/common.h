@@ -26,6 +26,8 @@
 
 #include <cmocka.h>
 
+#include "counts.h"
+
 /* Resident bytes of this process, read without an allocation. */
 static inline size_t rss_bytes(void)
 {
@@ -77,10 +79,12 @@ static inline struct ending child_run(void (*body)(void *), void *argument, int 
 		/* cmocka's handlers would turn the signal that is expected into a failed test. */
 		for (int sig = 1; sig < 32; sig++)
 			signal(sig, SIG_DFL);
+		counts_keep_at_signals(counts_on_signal);
 		dup2(pipes[1], STDERR_FILENO);
 		close(pipes[0]);
 		close(pipes[1]);
 		body(argument);
+		counts_keep();
 		_exit(0);
 	}
 	close(pipes[1]);

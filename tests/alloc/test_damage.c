@@ -273,6 +273,29 @@ static void test_overflow(void **state)
 	no_complaints();
 }
 
+/* operator new in a program without a C++ runtime, which could throw: it must not return NULL. */
+extern void *_Znwm(size_t size);
+extern void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow);
+
+static void new_of_too_much(void *argument)
+{
+	size_t size = *(size_t *)argument;
+
+	if (_ZnwmRKSt9nothrow_t(size, NULL))
+		_exit(1);
+	expect((void *)size, 0);
+	_Znwm(size);
+}
+
+static void test_operator_new(void **state)
+{
+	static const size_t sizes[] = {(size_t)1 << 50, PTRDIFF_MAX, SIZE_MAX};
+
+	FOR_EACH(size, sizes)
+	check_death("operator new of too much", *size, new_of_too_much, (void *)size);
+	no_complaints();
+}
+
 /* What is reported when stderr is closed: nothing, but the process ends all the same. */
 static void closed_stderr(void *argument)
 {
@@ -299,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_uncut),
 		cmocka_unit_test(test_smashed),
 		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_operator_new),
 		cmocka_unit_test(test_closed_stderr),
 	};
 

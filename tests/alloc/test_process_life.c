@@ -41,8 +41,10 @@ static void handlers_body(void *argument)
 	if (pthread_create(&thread, NULL, wait_at_barrier, NULL))
 		abort();
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		counts_keep();
 		_exit(0);
+	}
 	if (waitpid(pid, &status, 0) != pid || status)
 		abort();
 	pthread_barrier_wait(&barrier);

@@ -21,6 +21,7 @@
 
 #include <allocprof/probe.h>
 
+#include "counts.h"
 #include "listener.h"
 
 #define SHARED 512
@@ -186,6 +187,24 @@ static void test_realloc_of_a_sample(void **state)
 	}
 }
 
+/* A block of malloc(0) is an object: it counts as one byte. */
+static void test_size_zero(void **state)
+{
+	struct site site = {0};
+	void *block;
+
+	listener_attach(1);
+	free(malloc(1 << 20)); /* a slow path: from here on, every block is a sample */
+	listener_site = &site;
+	block = malloc(0);
+	listener_site = NULL;
+	assert_int_equal(site.samples, 1);
+	assert_int_equal(site.weight, 1);
+	free(block);
+	assert_int_equal(listener_live(), 0);
+	listener_detach();
+}
+
 /* The child's frees are its own: the parent's samples stay live. */
 static void test_fork(void **state)
 {
@@ -206,6 +225,7 @@ static void test_fork(void **state)
 			_exit(1);
 		for (int i = 0; i < 100000; i++)
 			free(malloc(100));
+		counts_keep();
 		_exit(listener_live() != 0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -357,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_frees_of_an_earlier_attach),
 		cmocka_unit_test(test_silence_after_detach),
 		cmocka_unit_test(test_realloc_of_a_sample),
+		cmocka_unit_test(test_size_zero),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_attach_and_detach_in_the_middle),
 		cmocka_unit_test(test_memory),

@@ -230,6 +230,7 @@ static void *survivor(void *argument)
 	for (int i = 0; i < 100; i++)
 		thread_result(thread_start(short_thread, NULL));
 	free(argument);
+	counts_keep();
 	_exit(0);
 }
 
