@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -237,6 +238,60 @@ static void test_fork(void **state)
 	listener_detach();
 }
 
+/*
+ * Writes to the key of freed blocks, in a child that is sampled at `period`, and allocates again.
+ * Returns how the child ended, and what it said in `text`.
+ */
+static int write_after_free(uint64_t period, char *text, size_t room)
+{
+	int status, fds[2];
+	ssize_t length;
+	pid_t child;
+
+	assert_int_equal(pipe(fds), 0);
+	child = fork();
+	if (child == 0) {
+		char *volatile blocks[200];
+
+		dup2(fds[1], STDERR_FILENO);
+		signal(SIGABRT, SIG_DFL);
+		counts_keep_at_signals(counts_on_signal);
+		listener_attach(period);
+		free(malloc(1 << 20));
+		for (int i = 0; i < 200; i++)
+			blocks[i] = malloc(500);
+		/* Every other one, so that no span is given back. */
+		for (int i = 0; i < 200; i += 2)
+			free(blocks[i]);
+		for (int i = 0; i < 200; i += 2)
+			memset(blocks[i], 0x41, 8);
+		for (int i = 0; i < 200; i++)
+			blocks[i] = malloc(500);
+		counts_keep();
+		_exit(0);
+	}
+	close(fds[1]);
+	length = read(fds[0], text, room - 1);
+	text[length > 0 ? length : 0] = 0;
+	close(fds[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+/* Found in sampled blocks, and in lists that are cut for a sample, as in others. */
+static void test_write_after_free(void **state)
+{
+	static const uint64_t periods[] = {1, 1000, 5000, 20000, 1 << 20};
+
+	for (size_t i = 0; i < sizeof(periods) / sizeof(*periods); i++) {
+		char text[400];
+		int status = write_after_free(periods[i], text, sizeof(text));
+
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+		assert_non_null(strstr(text, "allocprof: free block was written to: 0x"));
+	}
+}
+
 static bool chaos_ended; /* atomic */
 
 static void *attacher(void *argument)
@@ -378,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_silence_after_detach),
 		cmocka_unit_test(test_realloc_of_a_sample),
 		cmocka_unit_test(test_size_zero),
+		cmocka_unit_test(test_write_after_free),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_attach_and_detach_in_the_middle),
 		cmocka_unit_test(test_memory),

@@ -74,6 +74,46 @@ static void test_overruns_fault(void **state)
 	}
 }
 
+/*
+ * A thread that has a heap before the allocator's constructor runs: the mode is refused, with a word.
+ */
+static void *early_thread(void *argument)
+{
+	do_free(do_malloc(100));
+	pthread_barrier_wait(argument);
+	pause();
+	return NULL;
+}
+
+__attribute__((constructor(101))) static void early_start(void)
+{
+	static pthread_barrier_t barrier;
+	pthread_t thread;
+
+	if (!getenv("EARLY_THREAD"))
+		return;
+	pthread_barrier_init(&barrier, NULL, 2);
+	if (pthread_create(&thread, NULL, early_thread, &barrier))
+		abort();
+	pthread_barrier_wait(&barrier);
+}
+
+static void early_exec(void *argument)
+{
+	setenv("EARLY_THREAD", "1", 1);
+	execl("/proc/self/exe", "test_secure", NULL);
+	_exit(127);
+}
+
+static void test_refused_after_threads(void **state)
+{
+	struct ending ending = child_run(early_exec, NULL, 20);
+
+	assert_int_equal(ending.status, 0);
+	assert_string_equal(
+		ending.stderr_, "allocprof: ALLOCPROF_SECURE ignored: threads run already\n");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -81,8 +121,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_order_is_random),
 		cmocka_unit_test(test_lists_are_encoded),
 		cmocka_unit_test(test_overruns_fault),
+		cmocka_unit_test(test_refused_after_threads),
 	};
 
+	if (getenv("EARLY_THREAD"))
+		return ap_secret != 0;
 	if (!getenv("ALLOCPROF_SECURE")) {
 		setenv("ALLOCPROF_SECURE", "1", 1);
 		execv("/proc/self/exe", argv);
