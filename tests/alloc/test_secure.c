@@ -74,6 +74,30 @@ static void test_overruns_fault(void **state)
 	}
 }
 
+/* Blocks from before the mode was set, spans full of them among these: some are freed by then. */
+#define EARLY 500
+static unsigned char *early[EARLY];
+
+static void test_blocks_of_before(void **state)
+{
+	for (int i = 0; i < EARLY / 2; i += 3)
+		for (int word = 0; word < 2; word++) {
+			uintptr_t value = ((uintptr_t *)early[i])[word];
+
+			assert_true(value != (uintptr_t)span_at(early[i]));
+			for (int k = 0; k < EARLY / 2; k += 3)
+				assert_true(value != (uintptr_t)early[k]);
+		}
+	/* They are handed out again, each once, and overlap nothing. */
+	for (int i = 0; i < EARLY / 2; i += 3)
+		early[i] = memset(do_malloc(500), i, 500);
+	for (int i = 0; i < EARLY; i++)
+		for (int k = 0; k < 500; k++)
+			assert_int_equal(early[i][k], (unsigned char)i);
+	for (int i = 0; i < EARLY; i++)
+		do_free(early[i]);
+}
+
 /*
  * A thread that has a heap before the allocator's constructor runs: the mode is refused, with a word.
  */
@@ -90,6 +114,10 @@ __attribute__((constructor(101))) static void early_start(void)
 	static pthread_barrier_t barrier;
 	pthread_t thread;
 
+	for (int i = 0; i < EARLY; i++)
+		early[i] = memset(do_malloc(500), i, 500);
+	for (int i = 0; i < EARLY / 2; i += 3)
+		do_free(early[i]);
 	if (!getenv("EARLY_THREAD"))
 		return;
 	pthread_barrier_init(&barrier, NULL, 2);
@@ -118,6 +146,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mode_is_on),
+		cmocka_unit_test(test_blocks_of_before),
 		cmocka_unit_test(test_order_is_random),
 		cmocka_unit_test(test_lists_are_encoded),
 		cmocka_unit_test(test_overruns_fault),
