@@ -94,6 +94,13 @@ static void test_blocks_of_before(void **state)
 	for (int i = 0; i < EARLY; i++)
 		for (int k = 0; k < 500; k++)
 			assert_int_equal(early[i][k], (unsigned char)i);
+	/* So are those of spans that were full. */
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < EARLY; i++)
+			do_free(early[i]);
+		for (int i = 0; i < EARLY; i++)
+			early[i] = memset(do_malloc(500), i, 500);
+	}
 	for (int i = 0; i < EARLY; i++)
 		do_free(early[i]);
 }
