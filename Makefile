@@ -313,8 +313,9 @@ lint:  ## clang-format (BASE=REV: of the lines since then), clang-tidy, cppcheck
 format:  ## put the changed lines in clang-format's order
 	$(Q)git clang-format --extensions c,h,cc -- $$(git ls-files '*.c' '*.h' '*.cc' ':!vmlinux')
 
-# Tests of instructions fail, as gcov's are among them: what they reach counts all the same. Some of
-# those who write counts are no longer root.
+# Tests of instructions and of the smallest memory limits fail, as gcov's are among them: what they
+# reach counts all the same. Some of those who write counts are no longer root. __gcov_dump is for
+# the children of tests that are meant to die.
 coverage:  ## lines of alloc/ and loader/ that all tests reach, or ONLY=PATTERN: $(O)/coverage/summary.txt
 	$(Q).ci/deps build check
 	$(Q)$(MAKE) --no-print-directory $(JOBS) O=$(O)/coverage OPT=-O0 \
