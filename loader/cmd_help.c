@@ -2,13 +2,13 @@
 /* allocprof help: the commands, or one of them; on a terminal its manual page. */
 #include "cmd.h"
 
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "own_file.h"
 #include "printable.h"
 
 const char *const cmd_help_help[] = {
@@ -76,21 +76,10 @@ static void page_open(void)
 {
 	static const char *const places[] = {"../share/man/man1/allocprof.1",
 		"../share/man/man1/allocprof.1.gz", "../loader/allocprof.1"};
-	char self[PATH_MAX], path[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *folder;
+	char path[PATH_MAX];
 
-	self[length > 0 ? length : 0] = '\0';
-	folder = dirname(self);
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		char candidate[PATH_MAX + 64];
-
-		snprintf(candidate, sizeof(candidate), "%s/%s", folder, places[i]);
-		if (realpath(candidate, path)) {
-			execlp("man", "man", "-l", path, NULL);
-			return;
-		}
-	}
+	if (!ap_own_file_find(path, places, sizeof(places) / sizeof(*places)))
+		execlp("man", "man", "-l", path, NULL);
 }
 
 int cmd_help(int argc, char **argv)

@@ -7,7 +7,7 @@
 
 /*
  * The path of liballocprof.so: beside this program, where it was built, or where it is installed,
- * Debian's place included. 0 or -ENOENT.
+ * Debian's place included. 0 or a negative errno.
  */
 int ap_preload_find(char path[PATH_MAX]);
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that were built, or are installed, with this program. */
+#ifndef ALLOCPROF_OWN_FILE_H
+#define ALLOCPROF_OWN_FILE_H
+
+#include <limits.h>
+#include <stddef.h>
+
+/*
+ * The path of the first that is there, of places as seen from the folder of this program. 0;
+ * -ENOENT; another negative errno when that folder is not known.
+ */
+int ap_own_file_find(char path[PATH_MAX], const char *const *places, size_t count);
+
+#endif
