@@ -91,4 +91,13 @@ static inline char *written(ap_format_write_fn *write, const struct ap_profile *
 	return text;
 }
 
+static inline unsigned int occurrences(const char *text, const char *what)
+{
+	unsigned int count = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		count++;
+	return count;
+}
+
 #endif

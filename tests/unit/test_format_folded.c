@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,42 +77,12 @@ static void nothing_and_no_stack(void **state)
 	ap_profile_free(profile);
 }
 
-static void full_disk_is_an_error(void **state)
-{
-	struct ap_profile *profile = sample_profile();
-	struct ap_format_options options = {.value = AP_INUSE_SPACE};
-	const struct ap_format *formats[] = {
-		ap_format_by_name("folded"), ap_format_by_name("pprof"), ap_format_by_name("text")};
-
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		FILE *full = fopen("/dev/full", "w");
-
-		assert_non_null(full);
-		assert_non_null(formats[i]);
-		assert_int_equal(formats[i]->write(full, profile, &options), -ENOSPC);
-		fclose(full);
-	}
-	ap_profile_free(profile);
-}
-
-static void formats_by_extension(void **state)
-{
-	assert_string_equal(ap_format_by_extension("x.folded")->name, "folded");
-	assert_string_equal(ap_format_by_extension("a/b.c.pb.gz")->name, "pprof");
-	assert_null(ap_format_by_extension("x.gz"));
-	assert_null(ap_format_by_extension(".folded"));
-	assert_null(ap_format_by_extension("folded"));
-	assert_null(ap_format_by_name("nonsense"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_add_up),
 		cmocka_unit_test(names_do_not_break_lines),
 		cmocka_unit_test(nothing_and_no_stack),
-		cmocka_unit_test(full_disk_is_an_error),
-		cmocka_unit_test(formats_by_extension),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

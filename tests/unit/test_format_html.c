@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +15,6 @@
 #include "sample_profile.h"
 
 static const struct ap_format_options options = {.value = AP_INUSE_SPACE};
-
-static unsigned int occurrences(const char *text, const char *what)
-{
-	unsigned int count = 0;
-
-	for (; (text = strstr(text, what)); text++)
-		count++;
-	return count;
-}
 
 /* Between two marks; the caller frees it. */
 static char *between(const char *text, const char *from, const char *to)
@@ -153,17 +143,6 @@ static void comparison_has_both(void **state)
 	ap_profile_free(base);
 }
 
-static void full_disk_is_an_error(void **state)
-{
-	struct ap_profile *profile = sample_profile();
-	FILE *out = fopen("/dev/full", "w");
-
-	assert_non_null(out);
-	assert_int_equal(ap_format_html_write(out, profile, &options), -ENOSPC);
-	fclose(out);
-	ap_profile_free(profile);
-}
-
 static void json_is_safe_in_a_script(void **state)
 {
 	char *text = NULL;
@@ -188,7 +167,6 @@ int main(void)
 		cmocka_unit_test(same_profile_same_file),
 		cmocka_unit_test(names_are_written_once),
 		cmocka_unit_test(comparison_has_both),
-		cmocka_unit_test(full_disk_is_an_error),
 		cmocka_unit_test(json_is_safe_in_a_script),
 	};
 

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +15,6 @@
 #define MINUS "\xe2\x88\x92"
 
 static const struct ap_format_options options = {.value = AP_INUSE_SPACE};
-
-static unsigned int occurrences(const char *text, const char *what)
-{
-	unsigned int count = 0;
-
-	for (; (text = strstr(text, what)); text++)
-		count++;
-	return count;
-}
 
 /* The width of the frame with this title. */
 static double frame_width(const char *svg, const char *title)
@@ -150,17 +140,6 @@ static void comparison_says_what_changed(void **state)
 	ap_profile_free(base);
 }
 
-static void full_disk_is_an_error(void **state)
-{
-	struct ap_profile *profile = sample_profile();
-	FILE *out = fopen("/dev/full", "w");
-
-	assert_non_null(out);
-	assert_int_equal(ap_format_svg_write(out, profile, &options), -ENOSPC);
-	fclose(out);
-	ap_profile_free(profile);
-}
-
 static void tints_are_stable(void **state)
 {
 	struct ap_tint a = ap_tint("f", "/usr/lib/libfoo.so.1.2", false);
@@ -189,7 +168,6 @@ int main(void)
 		cmocka_unit_test(empty_profile_is_a_picture),
 		cmocka_unit_test(deep_stacks_end),
 		cmocka_unit_test(comparison_says_what_changed),
-		cmocka_unit_test(full_disk_is_an_error),
 		cmocka_unit_test(tints_are_stable),
 	};
 
