@@ -341,7 +341,7 @@ int recording_forward(struct recording *recording)
 	return 0;
 }
 
-/* The child of run that goes on after the recording. A signal is the child's first; 0: it had one. */
+/* The child of run that outlives the recording: a first signal is the child's. 0: it had one. */
 static volatile pid_t spared_child;
 
 static void abort_handle(int number, siginfo_t *info, void *context)

@@ -136,8 +136,8 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 }
 
 /*
- * Whether maps may be too large for the limit of locked memory, as which they count before 5.11. That
- * brought the helper, too. To make a map fails with EPERM then, and perf with EACCES.
+ * Whether maps may be too large for the limit of locked memory, as which they count before 5.11.
+ * That brought the helper, too. To make a map fails with EPERM then, and perf with EACCES.
  */
 static bool is_memlock_limited(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gcov writes its counts when a process exits. In a coverage build, these keep the counts of one that
- * is meant to end by a signal or by _exit; in others they do nothing.
+ * gcov writes its counts when a process exits. In a coverage build, these keep the counts of one
+ * that is meant to end by a signal or by _exit; in others they do nothing.
  */
 #ifndef TESTS_ALLOC_COUNTS_H
 #define TESTS_ALLOC_COUNTS_H

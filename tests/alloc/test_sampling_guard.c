@@ -167,7 +167,7 @@ static void test_ordinary_use(void **state)
 	listener_detach();
 }
 
-/* More samples live than the kernel could give guard pages to: the others are samples all the same. */
+/* More samples live than the kernel has guard pages for: the others are samples all the same. */
 static void test_more_than_can_be_guarded(void **state)
 {
 	enum { COUNT = 9000 };

@@ -106,7 +106,7 @@ static void test_blocks_of_before(void **state)
 }
 
 /*
- * A thread that has a heap before the allocator's constructor runs: the mode is refused, with a word.
+ * A thread with a heap before the allocator's constructor runs: the mode is refused, with a word.
  */
 static void *early_thread(void *argument)
 {

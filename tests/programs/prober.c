@@ -22,9 +22,9 @@
  *   --retire         thread 0 exits when it has fired, and only then the others begin
  *   --endless        go on firing until killed
  *
- * PROBER_NAP_MS is how long it sleeps where it waits (1). When it is set, threads that are not asleep
- * when the attach comes nap too instead of spinning: on an emulated core that leaves the loader
- * nothing.
+ * PROBER_NAP_MS is how long it sleeps where it waits (1). When it is set, threads that are not
+ * asleep when the attach comes nap too instead of spinning: on an emulated core that leaves the
+ * loader nothing.
  */
 #include <errno.h>
 #include <getopt.h>
