@@ -16,8 +16,9 @@ mkdir -p "$O/kernels"
 O=$(realpath "$O")
 place=$O/kernels
 limit=${LIMIT:-900}
-default=(attach_exact attach_threads bpf_frames deep_stack kill_loader known_live leader_exited
-  perf_uprobe preempted privileges tiny_maps tree two_processes)
+# Not bpf_frames: what it looks at is the same everywhere, and takes minutes of emulated time.
+default=(attach_exact attach_threads deep_stack kill_loader known_live leader_exited perf_uprobe
+  preempted privileges tiny_maps tree two_processes)
 tests=${TESTS:-"unit/test_session|integration/($(IFS='|' && echo "${default[*]}"))\$"}
 commands=(awk base64 basename bash bpftool cat chmod chown cmp cp cut date dd diff dirname env find
   grep head id kill ln ls mkdir mkfifo mktemp mount mv nproc od readelf readlink realpath rm sed seq
