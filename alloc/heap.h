@@ -25,11 +25,11 @@ struct ap_heap {
 	 * be rebuilt from the queues.
 	 */
 	struct ap_span *entry[ENTRIES];
-	uintptr_t owner; /* the thread's pointer; of a parked heap: its own address */
-	uint32_t ticks;			/* atomic: see heap_is_calm() in refill.c */
-	uint32_t spans;			/* in all queues and lists */
-	uint32_t idle;			/* queued spans without an allocated block */
-	uint32_t exit_rounds;		/* calls of the thread's destructor so far */
+	uintptr_t owner;      /* the thread's pointer; of a parked heap: its own address */
+	uint32_t ticks;	      /* atomic: see heap_is_calm() in refill.c */
+	uint32_t spans;	      /* in all queues and lists */
+	uint32_t idle;	      /* queued spans without an allocated block */
+	uint32_t exit_rounds; /* calls of the thread's destructor so far */
 	struct ap_queue queue[CLASSES]; /* spans that have blocks; the first is the current one */
 	struct ap_queue full;		/* spans that have none, or few */
 	struct ap_queue sampled;	/* spans of sampled blocks, of all classes */

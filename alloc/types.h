@@ -83,9 +83,9 @@ enum ap_span_state {
 #define OWNER_GONE ((uintptr_t)64)
 
 /*
- * ap_span.remote: a list that ends in &sentinel, how many blocks it has (addresses of a process have
- * no more than 48 bits), whether one of them seemed to be free when it was freed, and whether the
- * span stands in a mailbox, or is about to.
+ * ap_span.remote: a list that ends in &sentinel, how many blocks it has (addresses of a process
+ * have no more than 48 bits), whether one of them seemed to be free when it was freed, and whether
+ * the span stands in a mailbox, or is about to.
  */
 #define REMOTE_MAILED ((uintptr_t)1)
 #define REMOTE_UNSURE ((uintptr_t)2)
