@@ -16,7 +16,7 @@ export root program O
 unshare --mount --pid --fork --kill-child --propagation private bash -ec '
   mount -t tmpfs tmpfs "$root"
   cd "$root"
-  mkdir app outside proc tmp usr sys work
+  mkdir app outside proc tmp usr sys out
   mount -t proc proc proc
   mount --rbind /sys sys
   mount --bind /usr usr
@@ -50,8 +50,8 @@ go tool pprof -lines -top "$tmp/outside.pb.gz" 2>/dev/null >"$tmp/lines.out"
 has "$tmp/lines.out" 'made_by_dump made.src:42$' || fail "no line from jit-1.dump"
 
 inside() { nsenter --target "$pid" --mount --pid --root --wd "$@"; }
-inside /app/allocprof attach -q -d 300ms --show allocated -o /work/inside.folded 1 2>"$tmp/inside.err"
-inside cat /work/inside.folded >"$tmp/inside.folded"
+inside /app/allocprof attach -q -d 300ms --show allocated -o /out/inside.folded 1 2>"$tmp/inside.err"
+inside cat /out/inside.folded >"$tmp/inside.folded"
 named inside "$tmp/inside.folded"
 
 # An upgrade, and then one whose files are gone altogether.
