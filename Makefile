@@ -169,7 +169,7 @@ $(O)/tests/alloc/%: tests/alloc/%.c $(O)/liballocprof.a $(wildcard tests/alloc/*
 		$(apart:%=-Wl,--wrap=%) -lcmocka -lpthread -lm
 
 # Programs to be profiled: plain C and C++, no link with ours.
-$(O)/tests/programs/%: tests/programs/%.c
+$(O)/tests/programs/%: tests/programs/%.c tests/programs/probes.h
 	$(call msg,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -g -O1 -std=gnu11 -Iinclude -D_GNU_SOURCE -fno-omit-frame-pointer -fno-builtin \

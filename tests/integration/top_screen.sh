@@ -61,13 +61,13 @@ echo >prober.in
 live=$(kib "$(expected_sum live bytes)")
 expect "^live $live \+/-[0-9]+%  rate .*  samples 300  lost 0  whole 100.0%  stacks 3"
 expect '^ +LIVE +\+- +ALLOC/s +OBJECTS  FUNCTION *$'
-expect "^ +$live +[0-9]+% +[0-9.]+ .*  +$(expected_sum live objects)  fire_alloc  prober.c$"
+expect "^ +$live +[0-9]+% +[0-9.]+ .*  +$(expected_sum live objects)  fire_alloc  probes.h$"
 bold=$'\033''\[[0-9;]*1[0-9;]*m[^A-Z]*'
 screen -e | grep -qE "${bold}LIVE" || fail "LIVE does not sort"
 keys 2
 wait_until eval 'screen -e | grep -qE "${bold}ALLOC/s"'
 keys l
-expect '  fire_alloc  prober.c:[0-9]+$'
+expect '  fire_alloc  probes.h:[0-9]+$'
 
 # The tree, with the sums of its branches, one closed and opened again.
 keys l t
@@ -76,7 +76,7 @@ left=$(kib "$(expected live bytes | awk '/^path;left/ { sum += $2 } END { print 
 expect "^ +$left .*  (│ )*. left  prober.c"
 keys t Enter
 expect 'CALLERS, outwards'
-expect '  fire_alloc  prober.c$'
+expect '  fire_alloc  probes.h$'
 expect '  fire  prober.c$'
 keys Escape
 expect 'FUNCTION *$'

@@ -49,7 +49,7 @@ echo >prober.in
 wait "$loader" || fail "top -n 2 ended with $?"
 equal "tables" "$(grep -c "^prober (pid $pid)  00:0" tables.out)" 2
 equal "heads" "$(grep -cE '^ +LIVE +\+- +ALLOC/s +OBJECTS  FUNCTION$' tables.out)" 2
-equal "rows" "$(grep -cE '  fire_alloc  prober.c:[0-9]+$' tables.out)" 2
+equal "rows" "$(grep -cE '  fire_alloc  probes.h:[0-9]+$' tables.out)" 2
 wait_until semaphores_are "$pid" "0 0"
 
 # What is lost is said each time.

@@ -26,15 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <allocprof/probe.h>
+#include "probes.h"
 
 #define LEAKS	  70
 #define GARBAGE	  3000
 #define SESSIONS  40
 #define LIFETIMES 8
-
-AP_SEMAPHORE volatile uint16_t alloc_semaphore;
-AP_SEMAPHORE volatile uint16_t free_semaphore;
 
 struct block {
 	uint64_t pointer, weight;
@@ -49,32 +46,6 @@ struct group {
 static struct group leaks = {.name = "leak"}, garbages = {.name = "garbage"};
 static struct group sessions = {.name = "session"};
 static atomic_int steps;
-
-#define WITH_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
-
-static __attribute__((noinline)) void fire_alloc(uint64_t pointer, uint64_t size, uint64_t weight)
-{
-	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
-	register uint64_t arg1 __asm__(AP_ARG1) = size;
-	register uint64_t arg2 __asm__(AP_ARG2) = weight;
-
-	WITH_FRAME();
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "alloc_semaphore", AP_ARGS3)
-			 :
-			 : "r"(arg0), "r"(arg1), "r"(arg2)
-			 : "memory");
-}
-
-static __attribute__((noinline)) void fire_free(uint64_t pointer)
-{
-	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
-
-	WITH_FRAME();
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_FREE, "free_semaphore", AP_ARGS1)
-			 :
-			 : "r"(arg0)
-			 : "memory");
-}
 
 static uint64_t now_ns(void)
 {

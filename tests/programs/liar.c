@@ -16,37 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <allocprof/probe.h>
+#include "probes.h"
 
 #define SHOTS	100
 #define GARBAGE 100000
-
-AP_SEMAPHORE volatile uint16_t alloc_semaphore;
-AP_SEMAPHORE volatile uint16_t free_semaphore;
-
-static __attribute__((noinline)) void fire_alloc(uint64_t pointer, uint64_t size, uint64_t weight)
-{
-	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
-	register uint64_t arg1 __asm__(AP_ARG1) = size;
-	register uint64_t arg2 __asm__(AP_ARG2) = weight;
-
-	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "alloc_semaphore", AP_ARGS3)
-			 :
-			 : "r"(arg0), "r"(arg1), "r"(arg2)
-			 : "memory");
-}
-
-static __attribute__((noinline)) void fire_free(uint64_t pointer)
-{
-	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
-
-	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_FREE, "free_semaphore", AP_ARGS1)
-			 :
-			 : "r"(arg0)
-			 : "memory");
-}
 
 static __attribute__((noinline)) void honest(void)
 {

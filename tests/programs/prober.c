@@ -39,12 +39,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <allocprof/probe.h>
+#include "probes.h"
 
 #define THREADS_MAX 64
-
-AP_SEMAPHORE volatile uint16_t alloc_semaphore;
-AP_SEMAPHORE volatile uint16_t free_semaphore;
 
 uint64_t allocprof_sample_period = AP_PERIOD_DEFAULT;
 
@@ -58,33 +55,6 @@ static atomic_bool retired;
 static pthread_t first;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t woken = PTHREAD_COND_INITIALIZER;
-
-/* The contract wants a frame around the site; gcc leaves it out where it sees no use for it. */
-#define WITH_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
-
-static __attribute__((noinline)) void fire_alloc(uint64_t pointer, uint64_t size, uint64_t weight)
-{
-	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
-	register uint64_t arg1 __asm__(AP_ARG1) = size;
-	register uint64_t arg2 __asm__(AP_ARG2) = weight;
-
-	WITH_FRAME();
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "alloc_semaphore", AP_ARGS3)
-			 :
-			 : "r"(arg0), "r"(arg1), "r"(arg2)
-			 : "memory");
-}
-
-static __attribute__((noinline)) void fire_free(uint64_t pointer)
-{
-	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
-
-	WITH_FRAME();
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_FREE, "free_semaphore", AP_ARGS1)
-			 :
-			 : "r"(arg0)
-			 : "memory");
-}
 
 /* Different for each thread, no multiple of one another, and weights that sizes divide. */
 static uint64_t size_of(unsigned long thread)
