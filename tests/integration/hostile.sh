@@ -12,8 +12,8 @@ rss_max=$((256 << 10)) # KiB
 # honest() of tests/programs/liar.c, with a longer name.
 printf 's/\\bhonest\\b/%s/g\n' "$(head -c 1000000 /dev/zero | tr '\0' h)" >"$tmp/rename.sed"
 sed -f "$tmp/rename.sed" tests/programs/liar.c >"$tmp/liar.c"
-gcc -g -O1 -std=gnu11 -Iinclude -Itests/programs -D_GNU_SOURCE -fno-omit-frame-pointer -fno-optimize-sibling-calls \
-  -o "$tmp/liar" "$tmp/liar.c" -lpthread
+gcc -g -O1 -std=gnu11 -Iinclude -Itests/programs -D_GNU_SOURCE -fno-omit-frame-pointer \
+  -fno-optimize-sibling-calls -o "$tmp/liar" "$tmp/liar.c" -lpthread
 python3 tests/integration/lies.py "$tmp/liar" "$tmp"
 truncate -s 4G "$tmp/zeros"
 
