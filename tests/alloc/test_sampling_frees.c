@@ -4,38 +4,18 @@
  * frees it and however; and after a detach nothing is left of it. The listener aborts where a live
  * sample is allocated again, which is what a late or a missing report leads to.
  */
-#include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <malloc.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include <allocprof/probe.h>
 
-#include "counts.h"
+#include "common.h"
 #include "listener.h"
 
 #define SHARED 512
 
 static void *shared[SHARED]; /* atomic */
 
-static uint32_t random_next(uint32_t *seed)
-{
-	*seed = *seed * 1664525 + 1013904223;
-	return *seed >> 8;
-}
-
-static size_t random_size(uint32_t *seed)
+static size_t random_size(uint64_t *seed)
 {
 	uint32_t r = random_next(seed);
 
@@ -46,7 +26,7 @@ static size_t random_size(uint32_t *seed)
  */
 static void *worker(void *argument)
 {
-	uint32_t seed = (uint32_t)(uintptr_t)argument * 2654435761u;
+	uint64_t seed = 1 + (uint64_t)(uintptr_t)argument * 2654435761u;
 	void *own[64] = {NULL};
 
 	for (int i = 0; i < 20000; i++) {
@@ -238,57 +218,34 @@ static void test_fork(void **state)
 	listener_detach();
 }
 
-/*
- * Writes to the key of freed blocks, in a child that is sampled at `period`, and allocates again.
- * Returns how the child ended, and what it said in `text`.
- */
-static int write_after_free(uint64_t period, char *text, size_t room)
+/* Writes to the key of freed blocks, sampled at *(uint64_t *)period, and allocates again. */
+static void write_after_free(void *period)
 {
-	int status, fds[2];
-	ssize_t length;
-	pid_t child;
+	char *volatile blocks[200];
 
-	assert_int_equal(pipe(fds), 0);
-	child = fork();
-	if (child == 0) {
-		char *volatile blocks[200];
-
-		dup2(fds[1], STDERR_FILENO);
-		signal(SIGABRT, SIG_DFL);
-		counts_keep_at_signals(counts_on_signal);
-		listener_attach(period);
-		free(malloc(1 << 20));
-		for (int i = 0; i < 200; i++)
-			blocks[i] = malloc(500);
-		/* Every other one, so that no span is given back. */
-		for (int i = 0; i < 200; i += 2)
-			free(blocks[i]);
-		for (int i = 0; i < 200; i += 2)
-			memset(blocks[i], 0x41, 8);
-		for (int i = 0; i < 200; i++)
-			blocks[i] = malloc(500);
-		counts_keep();
-		_exit(0);
-	}
-	close(fds[1]);
-	length = read(fds[0], text, room - 1);
-	text[length > 0 ? length : 0] = 0;
-	close(fds[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return status;
+	listener_attach(*(uint64_t *)period);
+	free(malloc(1 << 20));
+	for (int i = 0; i < 200; i++)
+		blocks[i] = malloc(500);
+	/* Every other one, so that no span is given back. */
+	for (int i = 0; i < 200; i += 2)
+		free(blocks[i]);
+	for (int i = 0; i < 200; i += 2)
+		memset(blocks[i], 0x41, 8);
+	for (int i = 0; i < 200; i++)
+		blocks[i] = malloc(500);
 }
 
 /* Found in sampled blocks, and in lists that are cut for a sample, as in others. */
 static void test_write_after_free(void **state)
 {
-	static const uint64_t periods[] = {1, 1000, 5000, 20000, 1 << 20};
+	static uint64_t periods[] = {1, 1000, 5000, 20000, 1 << 20};
 
 	for (size_t i = 0; i < sizeof(periods) / sizeof(*periods); i++) {
-		char text[400];
-		int status = write_after_free(periods[i], text, sizeof(text));
+		struct ending ending = child_run(write_after_free, &periods[i], 20);
 
-		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-		assert_non_null(strstr(text, "allocprof: free block was written to: 0x"));
+		assert_true(WIFSIGNALED(ending.status) && WTERMSIG(ending.status) == SIGABRT);
+		assert_non_null(strstr(ending.stderr_, "allocprof: free block was written to: 0x"));
 	}
 }
 
@@ -296,7 +253,7 @@ static bool chaos_ended; /* atomic */
 
 static void *attacher(void *argument)
 {
-	uint32_t seed = 1;
+	uint64_t seed = 1;
 
 	while (!__atomic_load_n(&chaos_ended, __ATOMIC_ACQUIRE)) {
 		listener_attach(500 << random_next(&seed) % 12);
