@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compiled unwind tables on disk, by build id: node's take 0.2 s to compile and some ms to read.
- *
- * In $XDG_CACHE_HOME/allocprof, or /var/cache/allocprof for root without it. We may be root, and
- * others may write to where that leads: the folder and its files must be our own and nobody else
- * may write them, or they are not used. A file that somebody else may write is not cached, as it
- * could claim another's build id.
+ * Compiled unwind tables on disk, by build id: node's take 0.2 s to compile and some ms to read. See
+ * cache_file.h.
  *
  * A cached table is used only when it was made of the same bytes: it holds the sections' hash.
  * One that is damaged, or of another version of this format, is made again.

@@ -37,7 +37,7 @@ static void start(void)
 	if (!mkdtemp(folder))
 		abort();
 	setenv("XDG_CACHE_HOME", folder, 1);
-	snprintf(cached, sizeof(cached), "%s/allocprof/%s", folder, object.build_id);
+	snprintf(cached, sizeof(cached), "%s/allocprof/%s.unwind", folder, object.build_id);
 	atexit(folder_remove);
 	object.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (object.fd < 0)

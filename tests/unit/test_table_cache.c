@@ -38,7 +38,7 @@ static int setup(void **state)
 	fixture->object.fd = open("/lib/x86_64-linux-gnu/libc.so.6", O_RDONLY | O_CLOEXEC);
 	assert_true(fixture->object.fd >= 0);
 	assert_int_equal(ap_build_id_read(fixture->object.fd, fixture->object.build_id), 0);
-	snprintf(fixture->cached, sizeof(fixture->cached), "%s/%s", fixture->folder,
+	snprintf(fixture->cached, sizeof(fixture->cached), "%s/%s.unwind", fixture->folder,
 		fixture->object.build_id);
 	assert_int_equal(ap_elf_file_open(&fixture->file, fixture->object.fd), 0);
 	assert_int_equal(ap_cfi_extent(&fixture->file, &base, &size), 0);
