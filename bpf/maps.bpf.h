@@ -210,7 +210,4 @@ const volatile _Bool by_thread = 0;
 /* The bits of a stack's hash that are used. Tests clear some to force collisions. */
 const volatile unsigned long long hash_mask = ~0ULL;
 
-/* Whether the kernel has the kfuncs of preempt.bpf.h. */
-const volatile _Bool has_preempt_disable = 0;
-
 #endif

@@ -9,20 +9,17 @@
 
 #include "maps.bpf.h"
 
-extern void bpf_preempt_disable(void) __ksym __weak;
-extern void bpf_preempt_enable(void) __ksym __weak;
+static void (*const bpf_preempt_disable)(void) = (void *)AP_KFUNC_PREEMPT_DISABLE;
+static void (*const bpf_preempt_enable)(void) = (void *)AP_KFUNC_PREEMPT_ENABLE;
 
-/* The flag is constant when the program is verified: a call that the kernel lacks is dead code. */
 static __always_inline void preempt_off(void)
 {
-	if (has_preempt_disable)
-		bpf_preempt_disable();
+	bpf_preempt_disable();
 }
 
 static __always_inline void preempt_on(void)
 {
-	if (has_preempt_disable)
-		bpf_preempt_enable();
+	bpf_preempt_enable();
 }
 
 #endif

@@ -139,7 +139,7 @@ static void features_check(struct ap_checkup *checkup, const struct ap_preflight
 	text_set(check, "%s", kernel->has_loop ? "yes" : "no: a program without it does instead");
 	check = check_add(checkup, "bpf_preempt_disable");
 	text_set(check, "%s",
-		kernel->has_preempt_disable ? "yes" : "no: each thread works in memory of its own");
+		kernel->preempt_disable ? "yes" : "no: each thread works in memory of its own");
 }
 
 static void memory_check(struct ap_checkup *checkup)

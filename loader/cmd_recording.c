@@ -94,7 +94,7 @@ static void kernel_report(const struct ap_preflight *kernel)
 	fprintf(stderr, "kernel: attached by %s; %s bpf_loop; %s bpf_preempt_disable\n",
 		kernel->has_uprobe_multi ? "uprobe_multi" : "perf uprobes",
 		kernel->has_loop ? "with" : "without",
-		kernel->has_preempt_disable ? "with" : "without");
+		kernel->preempt_disable ? "with" : "without");
 }
 
 void recording_begin(struct recording *recording)

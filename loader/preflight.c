@@ -121,16 +121,16 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 			"Ubuntu, Fedora and RHEL have it. In a container, mount /sys");
 		return err;
 	}
-	ret->has_preempt_disable =
-		btf__find_by_name_kind(btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0 &&
-		btf__find_by_name_kind(btf, "bpf_preempt_enable", BTF_KIND_FUNC) > 0;
+	ret->preempt_disable = btf__find_by_name_kind(btf, "bpf_preempt_disable", BTF_KIND_FUNC);
+	ret->preempt_enable = btf__find_by_name_kind(btf, "bpf_preempt_enable", BTF_KIND_FUNC);
 	btf__free(btf);
 	ret->has_loop = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) > 0;
 	/* What has no loop is older, and has not the other. */
 	if (is_forced("no-bpf-loop"))
 		ret->has_loop = false;
-	if (!ret->has_loop || is_forced("no-preempt-disable"))
-		ret->has_preempt_disable = false;
+	if (!ret->has_loop || is_forced("no-preempt-disable") || ret->preempt_disable <= 0 ||
+		ret->preempt_enable <= 0)
+		ret->preempt_disable = ret->preempt_enable = 0;
 	ret->has_uprobe_multi = !is_forced("perf-uprobe") && ap_uprobe_multi_works();
 	return 0;
 }

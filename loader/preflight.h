@@ -8,15 +8,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "error.h"
 
 #define AP_BTF_PATH "/sys/kernel/btf/vmlinux"
 
 struct ap_preflight {
-	bool has_preempt_disable; /* the kfuncs bpf_preempt_disable and bpf_preempt_enable */
-	bool has_loop;		  /* the helper bpf_loop */
-	bool has_uprobe_multi;	  /* and it reaches what it should: uprobe_multi.h */
+	/* The BTF ids of the kfuncs bpf_preempt_disable and bpf_preempt_enable, both or none (0). */
+	int32_t preempt_disable;
+	int32_t preempt_enable;
+	bool has_loop;	       /* the helper bpf_loop */
+	bool has_uprobe_multi; /* and it reaches what it should: uprobe_multi.h */
 };
 
 /* 0, or a negative errno with the error filled in. Some 60 ms. */

@@ -17,6 +17,7 @@
 
 #include "allocprof.skel.h"
 #include "attachment.h"
+#include "kfunc.h"
 #include "process_watch.h"
 #include "uprobe_multi.h"
 
@@ -196,6 +197,20 @@ static void programs_choose(struct ap_session *session)
 			programs->of[i], (enum bpf_attach_type)AP_TRACE_UPROBE_MULTI);
 }
 
+static int programs_resolve(struct ap_session *session)
+{
+	const struct ap_kfunc kfuncs[] = {
+		{AP_KFUNC_PREEMPT_DISABLE, session->kernel.preempt_disable},
+		{AP_KFUNC_PREEMPT_ENABLE, session->kernel.preempt_enable},
+	};
+	int err = 0;
+
+	for (int i = 0; i < AP_USDT_KINDS && !err; i++)
+		err = ap_kfuncs_resolve(
+			session->programs.of[i], kfuncs, sizeof(kfuncs) / sizeof(*kfuncs));
+	return err;
+}
+
 int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_options *options,
 	struct ap_error *error)
 {
@@ -230,9 +245,10 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 	session->skeleton->rodata->max_size = options->max_size;
 	session->skeleton->rodata->max_depth = options->max_depth;
 	session->skeleton->rodata->by_thread = options->by_thread;
-	session->skeleton->rodata->has_preempt_disable = session->kernel.has_preempt_disable;
 	programs_choose(session);
-	err = maps_size(session->skeleton, options);
+	err = programs_resolve(session);
+	if (!err)
+		err = maps_size(session->skeleton, options);
 	if (!err && session->has_tree)
 		err = maps_share(session->skeleton, options->tree);
 	if (!err)

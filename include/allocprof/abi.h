@@ -145,4 +145,11 @@ _Static_assert(sizeof(struct ap_totals) == 200, "shared with BPF");
 _Static_assert(AP_LOSSES <= AP_STACK_FIRST, "reserved sites stand below the stacks");
 _Static_assert(AP_ENDS <= 8, "totals.ends has room for every reason");
 
+/*
+ * Functions of the kernel that the programs call where it has them, by numbers that no helper has.
+ * The loader replaces the calls before the kernel sees them: loader/kfunc.h.
+ */
+#define AP_KFUNC_PREEMPT_DISABLE 0x7ff00001
+#define AP_KFUNC_PREEMPT_ENABLE	 0x7ff00002
+
 #endif

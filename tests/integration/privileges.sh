@@ -74,6 +74,7 @@ for owner in own root file; do
     echo "three capabilities: not enough here"
     exit 0
   fi
+  has "$tmp/three_$owner.err" "^attached" || fail "three_$owner: not attached"
   if [ $owner = own ]; then check_dropped 65534; fi
   ends_well three_$owner "$tmp/nobodys/$owner.folded" 65534
 done
