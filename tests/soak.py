@@ -90,7 +90,7 @@ class Target:
 class Recording:
     def __init__(self, target, folder, period, *options):
         self.target, self.path = target, f"{folder}/{target.name}"
-        self.errors = tempfile.TemporaryFile("w+")
+        self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [LOADER, "attach", "--period", str(period), *options, "-o", f"{self.path}.folded", str(target.pid)],
             stderr=self.errors,
@@ -99,8 +99,8 @@ class Recording:
             time.sleep(0.01)
 
     def text(self):
-        self.errors.seek(0)
-        return self.errors.read()
+        # The loader writes where the file's position is, which is ours as well: it must not move.
+        return os.pread(self.errors.fileno(), os.fstat(self.errors.fileno()).st_size, 0).decode()
 
     def end(self):
         """The live bytes."""
