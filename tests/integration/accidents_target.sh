@@ -3,7 +3,7 @@
 # of the process that was attached, all its stacks have their names, and it is left as it was.
 . "$(dirname "$0")/common.sh"
 need_bpf
-need gcc gdb strace readelf
+need gcc gdb strace
 
 objects() { # FUNCTION: allocations through it
   awk -v name=";$1;" 'index($0, name) { sum += $NF } END { printf "%d", sum }' "$tmp/out.folded"
@@ -119,44 +119,3 @@ semaphores_are "$pid" "1 1" || fail "semaphores of the one left are $(semaphores
 detach || fail "one: attach ended with $?"
 exact one
 kill -9 "$pid"
-
-# Where an address is in the file.
-place() { # ADDRESS
-  local type offset address size
-  while read -r type offset address _ size _; do
-    if [ "$type" = LOAD ] && (($1 >= address && $1 < address + size)); then
-      printf '0x%x' $(($1 - address + offset))
-    fi
-  done < <(readelf -lW "$programs/prober")
-}
-# Of both probes: NAME ADDRESS SEMAPHORE.
-probes() {
-  readelf -nW "$programs/prober" | awk '/Name: (alloc|free)$/ { name = $2 }
-    name && /Location:/ { gsub(",", ""); print name, $2, $NF; name = "" }'
-}
-
-# Uprobes of ftrace's, which perf and others make, on the same two places.
-tracing=/sys/kernel/tracing
-[ -w $tracing/uprobe_events ] || mount -t tracefs none $tracing 2>/dev/null || true
-if [ -w $tracing/uprobe_events ]; then
-  start prober --threads 4 --sleepers 4
-  group=allocprof_test_$$
-  tracing_end() {
-    echo 0 >$tracing/events/$group/enable
-    echo "-:$group/alloc" >>$tracing/uprobe_events
-    echo "-:$group/free" >>$tracing/uprobe_events
-  }
-  while read -r name at semaphore; do
-    echo "p:$group/$name $programs/prober:$(place "$at")($(place "$semaphore"))" \
-      >>$tracing/uprobe_events
-  done < <(probes)
-  trap 'tracing_end 2>/dev/null || true; cleanup' EXIT
-  echo 1 >$tracing/events/$group/enable
-  wait_until semaphores_are "$pid" "1 1"
-  prober_recorded ftrace
-  semaphores_are "$pid" "1 1" || fail "semaphores of ftrace are $(semaphores "$pid")"
-  tracing_end
-  wait_until semaphores_are "$pid" "0 0"
-else
-  echo "not tried: uprobes of ftrace, for lack of $tracing"
-fi
