@@ -167,11 +167,14 @@ struct {
 	__type(value, struct ap_unwind_rule);
 } unwind_rules SEC(".maps");
 
-/* What the programs ask the loader for, struct ap_wish. A wish that finds no room is made again. */
+/* What the programs ask the loader for, struct ap_wish. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } wishes SEC(".maps");
+
+/* Those that have found no room. What is in there has the loader look all the same. */
+unsigned long long wishes_lost = 0;
 
 /*
  * Adds an element that is not there yet: 0, -EEXIST, -E2BIG. An int, unlike what the helper is

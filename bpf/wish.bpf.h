@@ -13,8 +13,10 @@ static __noinline int wish_make(__u64 code, __u64 memory, __u32 process)
 {
 	struct ap_wish *wish = bpf_ringbuf_reserve(&wishes, sizeof(*wish), 0);
 
-	if (!wish)
+	if (!wish) {
+		__sync_fetch_and_add(&wishes_lost, 1);
 		return 0;
+	}
 	wish->code = code;
 	wish->memory = memory;
 	wish->process = process;

@@ -189,8 +189,14 @@ int recording_no_samples(
 
 static void end_print(const struct recording *recording, const struct ap_totals *totals)
 {
+	uint64_t wishes_lost = ap_session_wishes_lost(recording->session);
 	char end[END_TEXT];
 
+	if (recording->options->verbose && wishes_lost)
+		fprintf(stderr,
+			"ring buffer full: %llu requests of the BPF programs to look at the "
+			"mappings were lost\n",
+			(unsigned long long)wishes_lost);
 	if (recording->options->out.quiet)
 		return;
 	if (recording->end == END_EXITED)

@@ -142,6 +142,11 @@ bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_
 	return session->wants_mappings;
 }
 
+uint64_t ap_session_wishes_lost(const struct ap_session *session)
+{
+	return session->skeleton->bss->wishes_lost;
+}
+
 /* The tables' side of the programs. */
 static int unwind_open(struct ap_session *session)
 {

@@ -88,6 +88,9 @@ typedef const struct ap_process_files *ap_session_mapped_fn(
 bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_files *files,
 	ap_session_mapped_fn *mapped, void *context);
 
+/* How many found the ring buffer full. What they stood for is in the stacks' ends as well. */
+uint64_t ap_session_wishes_lost(const struct ap_session *session);
+
 /*
  * Takes the probes out and waits until no program runs any more: the sums are exact then.
  * -ETIMEDOUT: a thread still stands in a program after some seconds.

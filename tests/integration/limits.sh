@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# A loader with little: locked memory, open files, memory of its cgroup, and time. Either it says what
-# is missing, with nothing left in the target, or what it records is exact.
+# A loader with little: locked memory, open files, memory of its cgroup, time, room in its ring
+# buffer. Either it says what is missing, with nothing left in the target, or what it records is
+# exact.
 . "$(dirname "$0")/common.sh"
 need_bpf
+need gcc
 
 number=0
 start prober --threads 4 --sleepers 4 --attaches 3
@@ -50,3 +52,21 @@ wait_until has "$tmp/prober.out" "^done $number"
 kill -CONT "$loader"
 number=$((number - 1))
 exact stopped
+
+# Nor does it when that is full, of requests to look at code that is new: each of these stacks makes
+# one. That is counted and shown, as are the stacks that end early for it, and all the rest is exact.
+for name in first second; do
+  gcc -g -O2 -fomit-frame-pointer -fPIC -shared -o "$tmp/$name.so" tests/corpus/plugin.c
+done
+mkfifo "$tmp/dlopener.in"
+start dlopener "$tmp/first.so" "$tmp/second.so"
+attach full -v --show allocated --by objects --show-allocator -o "$tmp/full.folded" "$pid"
+kill -STOP "$loader"
+echo >"$tmp/dlopener.in"
+wait_until has "$tmp/dlopener.out" "^done"
+kill -CONT "$loader"
+detach || fail "full: attach ended with $?"
+has "$tmp/full.err" '^ring buffer full: [1-9][0-9]* requests' || fail "the ring buffer was not full"
+equal "full: samples" "$(folded_sum "$tmp/full.folded")" $((2 * (2 * 600 + 1)))
+has "$tmp/full.folded" '^.truncated: ' || fail "full: no stack has ended early"
+has "$tmp/full.err" ' [0-9.]*% of samples have a whole stack' || fail "full: not shown"
