@@ -22,6 +22,7 @@ static __always_inline void counters_add(struct ap_counters *counters, __u64 siz
 	__sync_fetch_and_add(&counters->objects, ap_objects_of(size, weight));
 	__sync_fetch_and_add(&counters->bytes, size);
 	__sync_fetch_and_add(&counters->weight, weight);
+	__sync_fetch_and_add(&counters->squares, ap_square_of(size, weight));
 }
 
 /* floor(log2(size)); 0 of 0. */
@@ -82,6 +83,7 @@ static __noinline int lifetime_add(struct ap_site *site, __u32 class, __u64 size
 	__sync_fetch_and_add(&lifetime->samples, 1);
 	__sync_fetch_and_add(&lifetime->objects, ap_objects_of(size, weight));
 	__sync_fetch_and_add(&lifetime->weight, weight);
+	__sync_fetch_and_add(&lifetime->squares, ap_square_of(size, weight));
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate.h"
 #include "short_name.h"
 
 #define LABEL_MAX 1024
@@ -205,11 +206,12 @@ static bool labels_equal(const void *array, uint32_t index, const void *key)
 	return ap_labels_equal((const struct ap_labels *)array + index, key);
 }
 
-static int part_add(
-	struct ap_call_tree *tree, uint32_t node, int side, const struct ap_sample *sample)
+static int part_add(struct ap_call_tree *tree, uint32_t node, int side,
+	const struct ap_profile *profile, const struct ap_sample *sample)
 {
 	uint64_t hash = ap_labels_hash(0, &sample->labels);
 	struct ap_call_part part = {.node = node, .side = side, .samples = sample->samples};
+	struct ap_estimate estimate = {0};
 	bool is_nothing = true;
 	int64_t label;
 
@@ -229,6 +231,11 @@ static int part_add(
 	}
 	part.label = (uint32_t)label;
 	memcpy(part.value, sample->value, sizeof(part.value));
+	if (sample->samples) {
+		ap_estimate_add(&estimate, profile, sample,
+			sample->value[AP_ALLOC_SPACE] ? AP_ALLOC_SPACE : AP_INUSE_SPACE);
+		part.variance = estimate.variance;
+	}
 	if (ap_array_grow((void **)&tree->parts, tree->part_count, &tree->part_room, sizeof(part)))
 		return -ENOMEM;
 	tree->parts[tree->part_count++] = part;
@@ -269,7 +276,7 @@ int ap_call_tree_add(struct ap_call_tree *tree, const struct ap_profile *profile
 			*self = ap_value_add(*self, sample->value[v]);
 		}
 		ends[i] = (uint32_t)node;
-		err = part_add(tree, (uint32_t)node, side, sample);
+		err = part_add(tree, (uint32_t)node, side, profile, sample);
 		if (err)
 			goto out;
 	}

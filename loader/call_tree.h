@@ -52,6 +52,7 @@ struct ap_call_part {
 	int side;
 	int64_t value[AP_VALUES];
 	uint64_t samples;
+	double variance; /* of the bytes, see estimate.h; 0: not known either */
 };
 
 struct ap_call_tree {

@@ -53,8 +53,7 @@ static void live_text(char *out, size_t room, const struct ap_totals *totals)
 	}
 	estimate = (struct ap_estimate){
 		.value = (double)live,
-		.variance = ap_estimate_variance(
-			allocated->samples - freed->samples, allocated->bytes - freed->bytes, live),
+		.variance = ap_estimate_live_variance(allocated, freed),
 	};
 	snprintf(out, room, "live %s +/-%.0f%%", ap_size_format(size, (double)live),
 		100 * ap_estimate_share(&estimate));

@@ -8,12 +8,27 @@
 /* What would be less of a sample was not sampled with that period. */
 #define LEAST_SAMPLES 0.05
 
-double ap_estimate_variance(uint64_t samples, uint64_t bytes, uint64_t weight)
+/* What samples of one size would have: a lower bound of what those have that differ. */
+static double variance_of_counts(double sum, double samples, double objects)
 {
-	double sum = (double)weight;
+	return samples > 0 && objects > samples ? sum * sum * (1 / samples - 1 / objects) : 0;
+}
+
+double ap_estimate_live_variance(
+	const struct ap_counters *allocated, const struct ap_counters *freed)
+{
+	double sum, bytes, squares = 0;
 
 	/* Counters that go on while they are read may be a sample apart. */
-	return !samples || weight <= bytes ? 0 : sum * (sum - (double)bytes) / (double)samples;
+	if (allocated->samples <= freed->samples || allocated->weight <= freed->weight)
+		return 0;
+	if (allocated->squares > freed->squares)
+		squares = ldexp((double)(allocated->squares - freed->squares), AP_SQUARE_SHIFT);
+	sum = (double)(allocated->weight - freed->weight);
+	bytes = (double)(int64_t)(allocated->bytes - freed->bytes);
+	if (sum <= bytes)
+		return squares;
+	return fmax(squares, sum * (sum - bytes) / (double)(allocated->samples - freed->samples));
 }
 
 double ap_estimate_interval(double variance)
@@ -30,17 +45,37 @@ void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
 	double itself = (double)sample->value[value], samples = (double)sample->samples;
 
 	sum->value += itself;
-	if (sample->variance[value] > 0) {
-		sum->variance += sample->variance[value];
-		return;
-	}
 	if (!sample->samples && profile->info.period > 0 && objects > 0) {
 		samples = objects * -expm1(-bytes / objects / (double)profile->info.period);
 		if (samples < LEAST_SAMPLES)
 			samples = 0;
 	}
-	if (samples > 0 && objects > samples)
-		sum->variance += itself * itself * (1 / samples - 1 / objects);
+	sum->variance +=
+		fmax(sample->variance[value], variance_of_counts(itself, samples, objects));
+}
+
+void ap_estimate_know(struct ap_sample *sample, const int64_t value[AP_VALUES], double variance)
+{
+	static const enum ap_value sides[][2] = {
+		{AP_ALLOC_SPACE, AP_ALLOC_OBJECTS}, {AP_INUSE_SPACE, AP_INUSE_OBJECTS}};
+
+	for (int i = 0; i < 2; i++) {
+		enum ap_value bytes = sides[i][0], objects = sides[i][1];
+		double share;
+
+		if (value[bytes] <= 0)
+			continue;
+		share = (double)value[objects] / (double)value[bytes];
+		sample->variance[bytes] += variance;
+		sample->variance[objects] += variance * share * share;
+	}
+}
+
+double ap_estimate_samples(double bytes, double objects, double variance)
+{
+	double square = bytes * bytes;
+
+	return square > 0 && objects > 0 ? square / (variance + square / objects) : 0;
 }
 
 void ap_estimate_range(const struct ap_estimate *sum, double *low, double *high)

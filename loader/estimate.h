@@ -9,15 +9,20 @@
  *	sum over all blocks of s^2 (1 - p) / p,   estimated without bias by
  *	sum over the samples of w^2 (1 - p)  =  sum of w (w - s).
  *
- * Where n samples of one size stand for W bytes in k = W / s blocks, each weighs W / n, and this is
+ * The programs add that up (ap_counters.squares), so it is right whatever the period did meanwhile.
+ * Live blocks are a set like any other, those that are there at the end: a free takes off what its
+ * block has added. Of the number of blocks, k, the variance is taken to be V (k / W)^2, as if those
+ * of one class of sizes were of one size; where they differ by the factor of two that a class
+ * allows the deviation is low by up to 6%.
+ *
+ * Where the squares are not known, in files of others, or too coarse, with a period of hardly more
+ * than their unit, n samples that stand for W bytes in k blocks are taken to be of one weight W / n
+ * and one size W / k, and this is
  *
  *	V = W^2 (1/n - 1/k);   of the number of blocks, k in the place of W: k^2 (1/n - 1/k).
  *
- * That is what is computed, from each sample of a profile by itself: these hold blocks of one class
- * of sizes, where w hardly differs unless --max-rate has changed the period; then V is low, by a
- * quarter where one half was sampled with a period four times the other's. Live blocks are a set
- * like any other, those that are there at the end. Blocks that are sampled always, n = k, are
- * certain.
+ * Different weights make V larger and never smaller, so of the two the larger one is taken. Blocks
+ * that are sampled always, n = k, are certain.
  *
  * The interval. The samples of a set are nearly a Poisson number of weights of about q = V / W, so
  * if T is true the estimate varies by T q. Those T are in the interval that W is likely for,
@@ -32,6 +37,8 @@
 #define ALLOCPROF_ESTIMATE_H
 
 #include <stdint.h>
+
+#include <allocprof/abi.h>
 
 #include "profile.h"
 
@@ -49,6 +56,15 @@ struct ap_estimate {
 void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
 	const struct ap_sample *sample, enum ap_value value);
 
+/*
+ * Adds to a sample the variance of the bytes among these values, all live or all freed, which are a
+ * part of its own.
+ */
+void ap_estimate_know(struct ap_sample *sample, const int64_t value[AP_VALUES], double variance);
+
+/* How many samples of one weight would have that variance of their bytes: the n above. */
+double ap_estimate_samples(double bytes, double objects, double variance);
+
 /* Where the true value is, in 95 of 100 cases. */
 void ap_estimate_range(const struct ap_estimate *sum, double *low, double *high);
 
@@ -57,12 +73,9 @@ double ap_estimate_share(const struct ap_estimate *sum);
 
 /* ---- From counters alone ---- */
 
-/*
- * The variance of the bytes that `samples` samples of `bytes` bytes stand for with `weight`. The
- * mean is taken for all sizes, and where they are mixed the result is somewhat low. 0: nothing was
- * sampled, or what is always sampled.
- */
-double ap_estimate_variance(uint64_t samples, uint64_t bytes, uint64_t weight);
+/* The variance of the live bytes. 0: nothing is live, or what is always sampled. */
+double ap_estimate_live_variance(
+	const struct ap_counters *allocated, const struct ap_counters *freed);
 
 /* Half the width of the 95% interval of an estimate from many samples. */
 double ap_estimate_interval(double variance);

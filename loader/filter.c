@@ -104,6 +104,7 @@ static void value_leave_out(struct ap_profile *profile, struct ap_sample *sample
 
 	*out = ap_value_add(*out, sample->value[value]);
 	sample->value[value] = 0;
+	sample->variance[value] = 0;
 }
 
 static void samples_sift(struct sieve *sieve, struct ap_profile *profile)

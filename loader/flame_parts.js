@@ -103,8 +103,9 @@ function ageColumns(sums, duration) {
 }
 
 /*
- * The sampling error: the variance of each node's value, and the samples behind it. n samples that
- * stand for k objects of one size are off by a variance of value^2 (1/n - 1/k): see estimate.h.
+ * The sampling error: the variance of each node's value, and the samples behind it. n samples of one
+ * weight that stand for k objects of one size are off by a variance of value^2 (1/n - 1/k): see
+ * estimate.h.
  * Where n is not known it is k (1 - exp(-size / period)). Null where nothing of it is known.
  */
 function samplingError(tree, value) {

@@ -20,7 +20,8 @@
  *   parts      [skip, 3 * label + form, samples, objects, bytes, (live objects, live bytes,) ...]
  *              of the node's own values those with this label; skip: distance from the node of the
  *              part before, 0 for the same; form: 0, with the last two; 1, without them, all is
- *              live; 2, nothing is; samples: how many they stand for, 0: not known
+ *              live; 2, nothing is; samples: how many of one weight tell as much as those that
+ *              they stand for do, see estimate.h; 0: not known
  *   base       null, or { info, self }: the older profile of a diff, on the same tree
  * A value set is four numbers: allocated objects and bytes, live objects and bytes.
  */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +17,14 @@
 #include "gzip.h"
 #include "intern.h"
 #include "pprof_label.h"
+#include "pprof_type.h"
 #include "profile.pb-c.h"
 
 struct writer {
 	ProtobufCBuffer buffer; /* first: protobuf-c hands it back to buffer_append() */
 	struct ap_gzip_writer *gzip;
-	struct ap_intern strings; /* numbered as in string_table */
-	bool has_samples;	  /* a fifth value: how many samples of the allocator there were */
+	struct ap_intern strings;	/* numbered as in string_table */
+	bool has_samples, has_variance; /* more values than the four, see pprof_type.h */
 	int err;
 };
 
@@ -66,12 +68,30 @@ static Pprof__ValueType value_type(struct writer *writer, const char *type, cons
 	return value;
 }
 
-static bool samples_known(const struct ap_profile *profile)
+/* One number for each sample: of ours that is live all that has been allocated, or nothing. */
+static int64_t square_kib(const struct ap_sample *sample)
 {
-	for (uint32_t i = 0; i < profile->sample_count; i++)
-		if (profile->samples[i].samples)
-			return true;
-	return false;
+	double variance = fmax(sample->variance[AP_ALLOC_SPACE], sample->variance[AP_INUSE_SPACE]);
+
+	return llround(fmin(ldexp(variance, -AP_PPROF_VARIANCE_SHIFT), 0x1p62));
+}
+
+static void errors_find(struct writer *writer, const struct ap_profile *profile)
+{
+	for (uint32_t i = 0; i < profile->sample_count; i++) {
+		writer->has_samples |= profile->samples[i].samples != 0;
+		writer->has_variance |= square_kib(&profile->samples[i]) != 0;
+	}
+}
+
+static void type_pack(struct writer *writer, const char *type, const char *unit)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__ValueType value = value_type(writer, type, unit), *element = &value;
+
+	part.n_sample_type = 1;
+	part.sample_type = &element;
+	profile_pack(writer, &part);
 }
 
 static void header_pack(struct writer *writer, const struct ap_profile *profile)
@@ -80,26 +100,14 @@ static void header_pack(struct writer *writer, const struct ap_profile *profile)
 	Pprof__ValueType period = value_type(writer, "space", "bytes");
 	char *regex = ap_allocator_regex();
 
-	for (int i = 0; i < AP_VALUES; i++) {
-		Pprof__Profile one = PPROF__PROFILE__INIT;
-		Pprof__ValueType type, *element = &type;
-
-		if (!*profile->type[i].type)
-			continue;
-		type = value_type(writer, profile->type[i].type, profile->type[i].unit);
-		one.n_sample_type = 1;
-		one.sample_type = &element;
-		profile_pack(writer, &one);
-	}
-	/* The last, and never the default one: for the error of the others. */
-	if (writer->has_samples) {
-		Pprof__Profile one = PPROF__PROFILE__INIT;
-		Pprof__ValueType type = value_type(writer, "samples", "count"), *element = &type;
-
-		one.n_sample_type = 1;
-		one.sample_type = &element;
-		profile_pack(writer, &one);
-	}
+	for (int i = 0; i < AP_VALUES; i++)
+		if (*profile->type[i].type)
+			type_pack(writer, profile->type[i].type, profile->type[i].unit);
+	/* The last, and never the default ones: for the error of the others. */
+	if (writer->has_samples)
+		type_pack(writer, AP_PPROF_SAMPLES, "count");
+	if (writer->has_variance)
+		type_pack(writer, AP_PPROF_VARIANCE, AP_PPROF_VARIANCE_UNIT);
 	if (!regex)
 		writer->err = -ENOMEM;
 	part.drop_frames = string_id(writer, regex ? regex : "");
@@ -262,7 +270,7 @@ static void sample_pack(
 	uint64_t *location = calloc(from->depth + 1, sizeof(*location));
 	struct ap_pprof_label known[AP_PPROF_LABELS];
 	Pprof__Label label[AP_PPROF_LABELS], *labels[AP_PPROF_LABELS];
-	int64_t value[AP_VALUES + 1];
+	int64_t value[AP_VALUES + 2];
 
 	if (!location) {
 		writer->err = -ENOMEM;
@@ -275,6 +283,8 @@ static void sample_pack(
 			value[sample.n_value++] = from->value[i];
 	if (writer->has_samples)
 		value[sample.n_value++] = (int64_t)from->samples;
+	if (writer->has_variance)
+		value[sample.n_value++] = square_kib(from);
 	sample.n_label = ap_pprof_labels_put(profile, &from->labels, known);
 	for (size_t i = 0; i < sample.n_label; i++) {
 		label_set(writer, &label[i], &known[i]);
@@ -296,12 +306,12 @@ int ap_format_pprof_write(
 	struct writer writer = {
 		.buffer.append = buffer_append,
 		.gzip = ap_gzip_begin(out),
-		.has_samples = samples_known(profile),
 	};
 	int err;
 
 	if (!writer.gzip)
 		return -ENOMEM;
+	errors_find(&writer, profile);
 	string_id(&writer, "");
 	header_pack(&writer, profile);
 	comments_pack(&writer, &profile->info);

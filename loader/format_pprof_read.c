@@ -4,47 +4,22 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comment.h"
+#include "estimate.h"
 #include "file_map.h"
 #include "gzip.h"
-#include "pprof_type.h"
+#include "pprof_budget.h"
 #include "pprof_label.h"
+#include "pprof_type.h"
 #include "profile.pb-c.h"
 #include "table.h"
 
 #define INPUT_MAX ((size_t)1 << 30)
-
-/*
- * What unpacking may take. A real profile takes some ten times its packed size; a file of empty
- * messages, two bytes each, would take fifty times and more.
- */
-#define MEMORY_MAX	    ((size_t)4 << 30)
-#define MEMORY_PER_BYTE	    24
-#define MEMORY_ALWAYS	    ((size_t)16 << 20)
-#define ALLOCATION_OVERHEAD 16
-
-struct budget {
-	size_t left;
-};
-
-static void *budget_alloc(void *data, size_t size)
-{
-	struct budget *budget = data;
-
-	if (size > budget->left || budget->left - size < ALLOCATION_OVERHEAD)
-		return NULL;
-	budget->left -= size + ALLOCATION_OVERHEAD;
-	return malloc(size);
-}
-
-static void budget_free(void *data, void *memory)
-{
-	free(memory);
-}
 
 struct reader {
 	const Pprof__Profile *from;
@@ -54,7 +29,7 @@ struct reader {
 	struct ap_file_map files;			/* for what has no names */
 	const struct ap_mapping **file;			/* by mapping; NULL: not looked for yet */
 	int slot[AP_VALUES];				/* which of a sample's values; -1: none */
-	int samples_slot;				/* the number of samples, the same */
+	int samples_slot, variance_slot;		/* of those beside, the same */
 	char *reason;
 	size_t size;
 };
@@ -125,15 +100,17 @@ static int types_read(struct reader *reader)
 
 		if (!name)
 			return -EBADMSG;
-		if (strcmp(name, "samples") == 0)
+		if (strcmp(name, AP_PPROF_SAMPLES) == 0)
 			reader->samples_slot = (int)i;
+		if (strcmp(name, AP_PPROF_VARIANCE) == 0)
+			reader->variance_slot = (int)i;
 		if (value < 0 || reader->slot[value] >= 0)
 			continue;
 		any = true;
 		err = type_place(reader, i, value, ap_value_names[value]);
 	}
 	if (!any)
-		reader->samples_slot = -1;
+		reader->samples_slot = reader->variance_slot = -1;
 	for (size_t i = 0; !any && i < from->n_sample_type && i < AP_VALUES && !err; i++)
 		err = type_place(reader, i, (int)i, NULL);
 
@@ -332,12 +309,17 @@ static int labels_read(
 	return ap_pprof_labels_finish(labels, reader->to);
 }
 
+static int64_t slot_get(const Pprof__Sample *from, int slot)
+{
+	return slot < 0 ? 0 : from->value[slot];
+}
+
 static int sample_read(struct reader *reader, const Pprof__Sample *from)
 {
 	uint32_t *location = calloc(from->n_location_id + 1, sizeof(*location));
 	int64_t value[AP_VALUES] = {0};
 	struct ap_pprof_labels labels;
-	int64_t samples = 0;
+	int64_t samples, variance;
 	int added;
 
 	if (!location)
@@ -362,12 +344,14 @@ static int sample_read(struct reader *reader, const Pprof__Sample *from)
 		location[i] = reader->location[found];
 	}
 	for (int i = 0; i < AP_VALUES; i++)
-		if (reader->slot[i] >= 0)
-			value[i] = from->value[reader->slot[i]];
-	if (reader->samples_slot >= 0 && from->value[reader->samples_slot] > 0)
-		samples = from->value[reader->samples_slot];
+		value[i] = slot_get(from, reader->slot[i]);
+	samples = slot_get(from, reader->samples_slot);
+	variance = slot_get(from, reader->variance_slot);
 	added = ap_profile_add_labeled(reader->to, location, (uint32_t)from->n_location_id,
-		&labels.labels, value, (uint64_t)samples);
+		&labels.labels, value, samples > 0 ? (uint64_t)samples : 0);
+	if (added >= 0 && variance > 0)
+		ap_estimate_know(&reader->to->samples[added], value,
+			ldexp((double)variance, AP_PPROF_VARIANCE_SHIFT));
 out:
 	free(location);
 	return added;
@@ -424,6 +408,7 @@ static int profile_convert(
 		.function = calloc(from->n_function + 1, sizeof(uint32_t)),
 		.location = calloc(from->n_location + 1, sizeof(uint32_t)),
 		.samples_slot = -1,
+		.variance_slot = -1,
 		.reason = reason,
 		.size = size,
 	};
@@ -449,9 +434,7 @@ static int profile_convert(
 
 int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t size)
 {
-	struct budget budget;
-	ProtobufCAllocator allocator = {
-		.alloc = budget_alloc, .free = budget_free, .allocator_data = &budget};
+	struct ap_pprof_budget budget;
 	Pprof__Profile *unpacked = NULL;
 	uint8_t *bytes = NULL;
 	size_t length = 0;
@@ -470,11 +453,9 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
 			snprintf(reason, size, "out of memory");
 		goto out;
 	}
-	budget.left = length > MEMORY_MAX / MEMORY_PER_BYTE
-			      ? MEMORY_MAX
-			      : length * MEMORY_PER_BYTE + MEMORY_ALWAYS;
+	ap_pprof_budget_init(&budget, length);
 	if (length)
-		unpacked = pprof__profile__unpack(&allocator, length, bytes);
+		unpacked = pprof__profile__unpack(&budget.allocator, length, bytes);
 	if (!unpacked) {
 		err = -EBADMSG;
 		snprintf(reason, size, "%s", length ? "damaged, or not a heap profile" : "empty");
@@ -485,7 +466,7 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
 		snprintf(reason, size, "out of memory");
 out:
 	if (unpacked)
-		pprof__profile__free_unpacked(unpacked, &allocator);
+		pprof__profile__free_unpacked(unpacked, &budget.allocator);
 	free(bytes);
 	return err;
 }

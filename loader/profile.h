@@ -84,7 +84,7 @@ struct ap_sample {
 	struct ap_labels labels;
 	int64_t value[AP_VALUES];
 	uint64_t samples;	    /* of the allocator, that the values stand for; 0: not known */
-	double variance[AP_VALUES]; /* of sums and differences of profiles; see estimate.h */
+	double variance[AP_VALUES]; /* 0: what the samples say; see estimate.h */
 };
 
 /*

@@ -181,7 +181,8 @@ void ap_profile_scale(struct ap_profile *profile, enum ap_value value, double fa
 {
 	profile->total[value] = 0;
 	for (uint32_t i = 0; i < profile->sample_count; i++) {
-		int64_t *scaled = &profile->samples[i].value[value];
+		struct ap_sample *sample = &profile->samples[i];
+		int64_t *scaled = &sample->value[value];
 		double product = round((double)*scaled * factor);
 
 		/* 2^63 is a double, the largest number below it is not. */
@@ -189,6 +190,7 @@ void ap_profile_scale(struct ap_profile *profile, enum ap_value value, double fa
 			*scaled = INT64_MAX;
 		else
 			*scaled = product > -0x1p63 ? (int64_t)product : INT64_MIN;
+		sample->variance[value] *= factor * factor;
 		profile->total[value] = ap_value_add(profile->total[value], *scaled);
 	}
 }

@@ -9,6 +9,7 @@
 #include <allocprof/process.h>
 #include <allocprof/unwind.h>
 
+#include "estimate.h"
 #include "site_split.h"
 #include "symbolize.h"
 #include "work.h"
@@ -55,6 +56,8 @@ static int parts_add(struct recording *recording, const uint32_t *location, uint
 			part[i].value, part[i].samples);
 		if (added < 0)
 			return added;
+		ap_estimate_know(
+			&recording->profile->samples[added], part[i].value, part[i].variance);
 	}
 	return 0;
 }
@@ -189,7 +192,10 @@ static int live_full_add(struct recording *recording, const struct ap_counters *
 	part->value[AP_ALLOC_OBJECTS] = part->value[AP_ALLOC_SPACE] = 0;
 	named = ap_profile_add_labeled(
 		recording->profile, &location, 1, &AP_LABELS_NONE, part->value, part->samples);
-	return named < 0 ? named : 0;
+	if (named < 0)
+		return named;
+	ap_estimate_know(&recording->profile->samples[named], part->value, part->variance);
+	return 0;
 }
 
 static int losses_add(struct recording *recording)
@@ -213,6 +219,7 @@ static void counters_sum(struct ap_counters *sum, const struct ap_counters *more
 	sum->objects += more->objects;
 	sum->bytes += more->bytes;
 	sum->weight += more->weight;
+	sum->squares += more->squares;
 }
 
 static void lifetimes_sum(struct ap_lifetime *sum, const struct ap_site *site)
@@ -221,6 +228,7 @@ static void lifetimes_sum(struct ap_lifetime *sum, const struct ap_site *site)
 		sum->samples += site->lifetime[i].samples;
 		sum->objects += site->lifetime[i].objects;
 		sum->weight += site->lifetime[i].weight;
+		sum->squares += site->lifetime[i].squares;
 	}
 }
 
@@ -246,6 +254,7 @@ static bool sums_differ(const struct ap_snapshot *snapshot)
 	return lifetimes.samples != snapshot->totals.freed.samples ||
 	       lifetimes.weight != snapshot->totals.freed.weight ||
 	       lifetimes.objects != snapshot->totals.freed.objects ||
+	       lifetimes.squares != snapshot->totals.freed.squares ||
 	       memcmp(&allocated, &snapshot->totals.allocated, sizeof(allocated)) ||
 	       memcmp(&freed, &freed_total, sizeof(freed));
 }

@@ -14,6 +14,7 @@ static void counters_add(struct ap_counters *to, const struct ap_counters *more)
 	to->objects += more->objects;
 	to->bytes += more->bytes;
 	to->weight += more->weight;
+	to->squares += more->squares;
 }
 
 static void site_add(struct ap_site *to, const struct ap_site *more)
@@ -24,6 +25,7 @@ static void site_add(struct ap_site *to, const struct ap_site *more)
 		to->lifetime[i].samples += more->lifetime[i].samples;
 		to->lifetime[i].objects += more->lifetime[i].objects;
 		to->lifetime[i].weight += more->lifetime[i].weight;
+		to->lifetime[i].squares += more->lifetime[i].squares;
 	}
 }
 
@@ -111,13 +113,14 @@ static void block_release(
 	struct ap_site *site =
 		live->stack < AP_LOSSES ? &pool->losses[live->stack] : site_find(pool, &key);
 	struct ap_site freed = {
-		.freed = {1, ap_objects_of(live->size, live->weight), live->size, live->weight},
+		.freed = {1, ap_objects_of(live->size, live->weight), live->size, live->weight,
+			ap_square_of(live->size, live->weight)},
 	};
 
 	if (!site)
 		return;
 	freed.lifetime[lifetime_class(now_ns - live->born_ns)] =
-		(struct ap_lifetime){1, freed.freed.objects, live->weight};
+		(struct ap_lifetime){1, freed.freed.objects, live->weight, freed.freed.squares};
 	site_add(site, &freed);
 	counters_add(&pool->released, &freed.freed);
 }

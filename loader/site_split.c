@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "site_split.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ struct ap_site_ages *ap_site_ages_new(const struct ap_snapshot *snapshot)
 		sum->samples++;
 		sum->objects += ap_objects_of(live->size, live->weight);
 		sum->weight += live->weight;
+		sum->squares += ap_square_of(live->size, live->weight);
 	}
 	ap_table_clear(&table);
 	return ages;
@@ -75,10 +77,21 @@ static int64_t objects_round(uint64_t fixed)
 
 /* What is to be shared out, and how much of it has been. */
 struct share {
-	int64_t objects, bytes, samples; /* that are left */
-	uint64_t fixed;			 /* objects, as the parts have them, so far */
-	int64_t given;			 /* of them, rounded */
+	int64_t objects, bytes, samples, squares; /* that are left */
+	uint64_t fixed;				  /* objects, as the parts have them, so far */
+	int64_t given;				  /* of them, rounded */
 };
+
+static struct share share_of(const struct ap_counters *counters)
+{
+	return (struct share){
+		.objects = objects_round(counters->objects),
+		.bytes = (int64_t)counters->weight,
+		.samples = (int64_t)counters->samples,
+		/* Not what a hostile target has made of it. */
+		.squares = counters->squares > INT64_MAX ? INT64_MAX : (int64_t)counters->squares,
+	};
+}
 
 static int64_t smaller(uint64_t want, int64_t left)
 {
@@ -94,10 +107,12 @@ static bool share_take(struct share *share, const struct ap_lifetime *want, stru
 		taken->objects = share->objects;
 	taken->bytes = smaller(want->weight, share->bytes);
 	taken->samples = smaller(want->samples, share->samples);
+	taken->squares = smaller(want->squares, share->squares);
 	share->given += taken->objects;
 	share->objects -= taken->objects;
 	share->bytes -= taken->bytes;
 	share->samples -= taken->samples;
+	share->squares -= taken->squares;
 	return taken->objects || taken->bytes;
 }
 
@@ -111,6 +126,7 @@ static struct ap_site_part *part_add(
 		.value = {of->objects, of->bytes, is_live ? of->objects : 0,
 			is_live ? of->bytes : 0},
 		.samples = (uint64_t)of->samples,
+		.variance = ldexp((double)of->squares, AP_SQUARE_SHIFT),
 	};
 	return part;
 }
@@ -131,13 +147,13 @@ static void rest_add(struct ap_site_part *part, unsigned int first, unsigned int
 unsigned int ap_site_split(const struct ap_site *site, const struct ap_site_ages *ages,
 	struct ap_site_part part[AP_SITE_PARTS], bool *is_negative)
 {
-	struct share all = {objects_round(site->allocated.objects), (int64_t)site->allocated.weight,
-		(int64_t)site->allocated.samples, 0, 0};
-	struct share freed = {objects_round(site->freed.objects), (int64_t)site->freed.weight,
-		(int64_t)site->freed.samples, 0, 0};
-	struct share live = {all.objects - freed.objects,
-		(int64_t)(site->allocated.weight - site->freed.weight), all.samples - freed.samples,
-		0, 0};
+	struct share all = share_of(&site->allocated), freed = share_of(&site->freed);
+	struct share live = {
+		.objects = all.objects - freed.objects,
+		.bytes = (int64_t)(site->allocated.weight - site->freed.weight),
+		.samples = all.samples - freed.samples,
+		.squares = all.squares > freed.squares ? all.squares - freed.squares : 0,
+	};
 	unsigned int count = 0, first;
 	struct share taken;
 

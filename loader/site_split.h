@@ -27,6 +27,7 @@ struct ap_site_part {
 	int lifetime, age; /* classes of labels.h; -1: not of that kind, or not known */
 	int64_t value[AP_VALUES];
 	uint64_t samples;
+	double variance; /* of the bytes, in square bytes */
 };
 
 /* One for each class, and one for what is in none. */

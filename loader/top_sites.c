@@ -137,6 +137,7 @@ static void counters_add(struct ap_counters *to, const struct ap_counters *more)
 	to->objects += more->objects;
 	to->bytes += more->bytes;
 	to->weight += more->weight;
+	to->squares += more->squares;
 }
 
 /* Names a site when it is new, and adds the counters of one key. */
@@ -156,12 +157,7 @@ static int site_add(struct ap_top_sites *sites, uint64_t id, const struct ap_sta
 	counters_add(&site->allocated, &counters->allocated);
 	counters_add(&site->freed, &counters->freed);
 	/* Key by key: the blocks of one are of about one size. */
-	if (counters->allocated.samples > counters->freed.samples &&
-		counters->allocated.weight > counters->freed.weight)
-		site->value.variance +=
-			ap_estimate_variance(counters->allocated.samples - counters->freed.samples,
-				counters->allocated.bytes - counters->freed.bytes,
-				counters->allocated.weight - counters->freed.weight);
+	site->value.variance += ap_estimate_live_variance(&counters->allocated, &counters->freed);
 	return err;
 }
 

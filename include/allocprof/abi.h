@@ -28,6 +28,14 @@
 /* Fixed point of ap_counters.objects: 1 << AP_OBJECT_SHIFT is one object. */
 #define AP_OBJECT_SHIFT 16
 
+/*
+ * The unit of `squares` below: 1 << AP_SQUARE_SHIFT square bytes. 2^82 square bytes have room: a
+ * sum is at most the bytes allocated times the period, so that is reached after 8 EiB with a period
+ * of 512 KiB, or after half a year of 16 GiB/s, of which --max-rate takes 1,000 samples a second.
+ * With a period of a few KiB and more a sample has units enough; below, the counters say as much.
+ */
+#define AP_SQUARE_SHIFT 18
+
 /* Why a sample could not be filed under its stack. The reserved site of that reason has it. */
 enum ap_loss {
 	AP_LOSS_SCRATCH,   /* more threads inside the probe at once than there is scratch for */
@@ -58,6 +66,7 @@ struct ap_counters {
 	__u64 objects; /* estimated, fixed point: weight / size */
 	__u64 bytes;   /* as requested by the sampled blocks themselves */
 	__u64 weight;  /* estimated bytes: what the samples stand for */
+	__u64 squares; /* weight * (weight - size) of each: the variance of weight, see estimate.h */
 };
 
 /* What was freed after about as long: a part of ap_site.freed. */
@@ -65,6 +74,7 @@ struct ap_lifetime {
 	__u64 samples;
 	__u64 objects;
 	__u64 weight;
+	__u64 squares;
 };
 
 /* Shorter than this, then by decades, and as long as 10^6 times this or longer. */
@@ -85,6 +95,16 @@ static inline __attribute__((always_inline)) __u64 ap_objects_of(__u64 size, __u
 		return 1ULL << AP_OBJECT_SHIFT;
 	return ((weight / size) << AP_OBJECT_SHIFT) +
 	       (((weight % size) << AP_OBJECT_SHIFT) + size / 2) / size;
+}
+
+/* ap_counters.squares of one sample. Of weights from 4 GiB on with less precision; modulo 2^64. */
+static inline __attribute__((always_inline)) __u64 ap_square_of(__u64 size, __u64 weight)
+{
+	__u64 more = weight > size ? weight - size : 0;
+
+	if (weight >> 32)
+		return (weight >> AP_SQUARE_SHIFT / 2) * (more >> AP_SQUARE_SHIFT / 2);
+	return (weight * more + (1ULL << (AP_SQUARE_SHIFT - 1))) >> AP_SQUARE_SHIFT;
 }
 
 struct ap_site_key {
@@ -134,14 +154,14 @@ struct ap_totals {
 	struct ap_counters filtered;
 };
 
-_Static_assert(sizeof(struct ap_counters) == 32, "shared with BPF");
-_Static_assert(sizeof(struct ap_site) == 256, "shared with BPF");
+_Static_assert(sizeof(struct ap_counters) == 40, "shared with BPF");
+_Static_assert(sizeof(struct ap_site) == 336, "shared with BPF");
 _Static_assert(sizeof(struct ap_site_key) == 24, "no padding: it is a hash key");
 _Static_assert(sizeof(struct ap_thread) == 16, "shared with BPF");
 _Static_assert(sizeof(struct ap_live_key) == 16, "no padding: it is a hash key");
 _Static_assert(sizeof(struct ap_live) == 40, "shared with BPF");
 _Static_assert(sizeof(struct ap_stack) == 1024, "a stack is 1 KiB of kernel memory");
-_Static_assert(sizeof(struct ap_totals) == 200, "shared with BPF");
+_Static_assert(sizeof(struct ap_totals) == 224, "shared with BPF");
 _Static_assert(AP_LOSSES <= AP_STACK_FIRST, "reserved sites stand below the stacks");
 _Static_assert(AP_ENDS <= 8, "totals.ends has room for every reason");
 

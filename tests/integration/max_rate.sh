@@ -51,6 +51,17 @@ awk -v got="$(folded_sum "$tmp/allocated.folded")" -v allocated="$allocated" -v 
     100 * sd / allocated
   exit !(off > -5 && off < 5) }' || fail "the total is biased"
 
+# The bar is that wide: the variance is a sum over thousands of samples, and 10% of its root are more
+# than five standard deviations of that. From counts and one period it would be far too narrow.
+"$allocprof" report --json "$tmp/all.pb.gz" >"$tmp/all.json"
+python3 - "$tmp/all.json" "$sd" <<'END' || fail "the error bar is wrong"
+import json, sys
+bar = json.load(open(sys.argv[1]))["total"]["alloc_space"]
+share = (bar["high"] - bar["low"]) / 2 / (1.959964 * float(sys.argv[2]))
+print("the error bar is %.3f times as wide as the estimator's" % share)
+sys.exit(not 0.9 < share < 1.1)
+END
+
 # Whoever looks next sees the default again.
 attach last -d 10ms -o "$tmp/last.folded" "$pid"
 has "$tmp/last.err" "1 sample per 512.0 KiB" || fail "the period was not set back"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The .pb.gz as an independent reader sees it: Go's pprof finds the totals of all four sample types,
-# and the blocks by their size, lifetime and age.
+# The .pb.gz as an independent reader sees it: Go's pprof finds the totals of all four sample types
+# beside what the error is told from, and the blocks by their size, lifetime and age.
 . "$(dirname "$0")/common.sh"
 need_bpf
 need go
@@ -12,7 +12,7 @@ detach || fail "attach ended with $?"
 raw() { HOME=$tmp go tool pprof -raw "$tmp/out.pb.gz" 2>/dev/null; }
 raw >"$tmp/raw.out"
 equal "sample types" "$(sed -n '/^Samples:/{n;p}' "$tmp/raw.out" | sed 's/\[dflt\]//')" \
-  "alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes samples/count"
+  "alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes samples/count variance/square_kib"
 column=0
 for kind in allocated live; do
   for unit in objects bytes; do

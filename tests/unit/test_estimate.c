@@ -38,34 +38,63 @@ static uint64_t sampled(uint64_t *state, double blocks, double p)
 	}
 }
 
+/* What is known of a sample of a profile beside its values. */
+enum known { NOTHING, COUNTS, SQUARES };
+
+/*
+ * A sample as it would be recorded of these blocks, half of which met a period `factor` times the
+ * other's, by as many samples.
+ */
+static struct ap_sample sample_draw(
+	uint64_t *state, const double blocks[2], const double p[2], double size, enum known known)
+{
+	struct ap_sample sample = {0};
+	uint64_t number = 0, squares = 0;
+	double objects = 0;
+
+	for (int i = 0; i < 2; i++) {
+		uint64_t drawn = sampled(state, blocks[i], p[i]);
+
+		number += drawn;
+		objects += (double)drawn / p[i];
+		squares += drawn * ap_square_of((uint64_t)size, (uint64_t)llround(size / p[i]));
+	}
+	sample.value[AP_ALLOC_OBJECTS] = sample.value[AP_INUSE_OBJECTS] = llround(objects);
+	sample.value[AP_ALLOC_SPACE] = sample.value[AP_INUSE_SPACE] = llround(objects * size);
+	if (known != NOTHING)
+		sample.samples = number;
+	if (known == SQUARES)
+		ap_estimate_know(&sample, sample.value, ldexp((double)squares, AP_SQUARE_SHIFT));
+	return sample;
+}
+
 /* The share of recordings whose interval holds what is true, of a site with about this many samples
- * of each size. */
-static double coverage(double each, enum ap_value value, bool has_samples)
+ * of each size, when the period moves by that factor half way. */
+static double coverage(double each, double factor, enum ap_value value, enum known known)
 {
 	struct ap_profile *profile = ap_profile_new();
 	bool is_bytes = value == AP_ALLOC_SPACE || value == AP_INUSE_SPACE;
-	double truth = 0, blocks[SIZES], p[SIZES];
+	double truth = 0, blocks[SIZES][2], p[SIZES][2];
 	uint64_t state = 1;
 	int covered = 0;
 
 	profile->info.period = 524288;
 	for (int i = 0; i < SIZES; i++) {
-		p[i] = -expm1(-charged[i] / (double)profile->info.period);
-		blocks[i] = ceil(each / p[i]);
-		truth += blocks[i] * (is_bytes ? sizes[i] : 1);
+		for (int half = 0; half < 2; half++) {
+			double period = (double)profile->info.period / (half ? factor : 1);
+
+			p[i][half] = -expm1(-charged[i] / period);
+			blocks[i][half] = ceil(each / 2 / p[i][half]);
+			truth += blocks[i][half] * (is_bytes ? sizes[i] : 1);
+		}
 	}
 	for (int r = 0; r < RECORDINGS; r++) {
 		struct ap_estimate sum = {0};
 		double low, high;
 
 		for (int i = 0; i < SIZES; i++) {
-			uint64_t samples = sampled(&state, blocks[i], p[i]);
-			int64_t objects = llround((double)samples / p[i]);
-			int64_t bytes = llround((double)samples * sizes[i] / p[i]);
-			struct ap_sample sample = {
-				.value = {objects, bytes, objects, bytes},
-				.samples = has_samples ? samples : 0,
-			};
+			struct ap_sample sample =
+				sample_draw(&state, blocks[i], p[i], sizes[i], known);
 
 			ap_estimate_add(&sum, profile, &sample, value);
 		}
@@ -81,16 +110,31 @@ static double coverage(double each, enum ap_value value, bool has_samples)
  * binomial count, a false alarm in less than a million, and half a percent for what the normal
  * distribution does not describe.
  */
+static const double off = 0.0127;
+
 static void the_interval_holds_what_is_true(void **state)
 {
-	const double off = 0.005 + 5 * sqrt(0.95 * 0.05 / RECORDINGS);
-
+	assert_true(off < 0.0051 + 5 * sqrt(0.95 * 0.05 / RECORDINGS));
 	for (double each = 4; each <= 50; each *= 3) {
-		for (int value = 0; value < AP_VALUES; value++)
-			assert_float_equal(coverage(each, value, true), 0.95, off);
+		for (int value = 0; value < AP_VALUES; value++) {
+			assert_float_equal(coverage(each, 1, value, COUNTS), 0.95, off);
+			assert_float_equal(coverage(each, 1, value, SQUARES), 0.95, off);
+		}
 		/* Files of others: what is charged for a block is taken to be its size. */
-		assert_in_range(coverage(each, AP_ALLOC_SPACE, false) * 1000, 950, 980);
+		assert_in_range(coverage(each, 1, AP_ALLOC_SPACE, NOTHING) * 1000, 950, 980);
 	}
+}
+
+/* So it does when --max-rate moves the period meanwhile, which the counts alone would not see. */
+static void the_interval_knows_of_other_periods(void **state)
+{
+	for (double factor = 4; factor <= 16; factor *= 4) {
+		for (double each = 16; each <= 64; each *= 4)
+			for (int value = AP_INUSE_OBJECTS; value < AP_VALUES; value++)
+				assert_float_equal(
+					coverage(each, factor, value, SQUARES), 0.95, off);
+	}
+	assert_true(coverage(64, 16, AP_INUSE_SPACE, COUNTS) < 0.92);
 }
 
 /* What is sampled always is certain, and nothing is nothing. */
@@ -109,29 +153,34 @@ static void an_interval_may_be_a_point(void **state)
 	ap_profile_free(profile);
 }
 
-static double half_width(double samples, double bytes, double weight)
+/* Of live blocks, of which some have been freed again, and whose squares nobody has counted. */
+static double live_width(uint64_t samples, uint64_t size, uint64_t weight)
 {
-	return ap_estimate_interval(
-		ap_estimate_variance((uint64_t)samples, (uint64_t)bytes, weight));
+	struct ap_counters freed = {3, 0, 3 * size, 3 * weight, 0};
+	struct ap_counters all = {samples + 3, 0, (samples + 3) * size, (samples + 3) * weight, 0};
+
+	return ap_estimate_interval(ap_estimate_live_variance(&all, &freed));
 }
 
 static void nothing_is_certain(void **state)
 {
-	assert_true(half_width(0, 0, 0) == 0);
+	struct ap_counters odd = {1, 0, 4096, 1024, 0}, none = {0};
+
+	assert_true(live_width(0, 16, 524288) == 0);
 	/* Blocks that are always sampled weigh what they are. */
-	assert_true(half_width(7, 7 << 20, 7 << 20) == 0);
+	assert_true(live_width(7, 1 << 20, 1 << 20) == 0);
 	/* A sample that is counted between two readings must not make a number of nothing. */
-	assert_true(half_width(1, 4096, 1024) == 0);
+	assert_true(ap_estimate_live_variance(&odd, &none) == 0);
+	assert_true(ap_estimate_live_variance(&none, &odd) == 0);
 }
 
 /* Against the variance of the estimator: n blocks of size s, each with probability p for s / p. */
 static void one_size_is_exact(void **state)
 {
 	const double period = 524288, size = 4096, blocks = 1e6;
-	double p = -expm1(-size / period), samples = blocks * p, weight = size / p;
+	double p = -expm1(-size / period), weight = size / p;
 	double deviation = sqrt(blocks * size * size * (1 - p) / p);
-	double got = half_width(
-		(uint64_t)samples, (uint64_t)(samples * size), (uint64_t)(samples * weight));
+	double got = live_width((uint64_t)llround(blocks * p), 4096, (uint64_t)llround(weight));
 
 	assert_float_equal(got / (1.959964 * deviation), 1, 0.001);
 }
@@ -139,19 +188,51 @@ static void one_size_is_exact(void **state)
 /* Small blocks: a site of n samples is known to 196% / sqrt(n). */
 static void small_blocks_follow_the_count(void **state)
 {
-	double weight = 100 * 524288.0;
+	assert_float_equal(live_width(100, 16, 524288) / (100 * 524288.0), 0.196, 0.001);
+}
 
-	assert_float_equal(half_width(100, 1600, weight) / weight, 0.196, 0.001);
+/* Ten live blocks of one weight and one of ten times that, and three have been freed. */
+static void squares_of_the_freed_are_taken_off(void **state)
+{
+	const uint64_t size = 64, weight = 1 << 20;
+	struct ap_counters all = {14, 0, 14 * size, 23 * weight,
+		13 * ap_square_of(size, weight) + ap_square_of(size, 10 * weight)};
+	struct ap_counters freed = {3, 0, 3 * size, 3 * weight, 3 * ap_square_of(size, weight)};
+	double square = (double)weight * (double)weight;
+
+	assert_float_equal(ap_estimate_live_variance(&all, &freed) / square, 110, 0.1);
+	/* Without them it is what eleven of one weight would have. */
+	all.squares = freed.squares = 0;
+	assert_float_equal(ap_estimate_live_variance(&all, &freed) / square, 400 / 11.0, 0.1);
+}
+
+/* To half a unit, and of the largest blocks to the thousandth. */
+static void squares_have_a_unit(void **state)
+{
+	const double unit = ldexp(1, AP_SQUARE_SHIFT);
+
+	assert_int_equal(ap_square_of(16, 16), 0);
+	assert_int_equal(ap_square_of(32, 16), 0);
+	for (double weight = 64; weight < 0x1p40; weight *= 1.7) {
+		uint64_t rounded = (uint64_t)weight, size = rounded / 3;
+		double exact = (double)rounded * (double)(rounded - size) / unit;
+
+		assert_float_equal((double)ap_square_of(size, rounded), exact,
+			weight < 0x1p32 ? 0.51 : exact / 1000);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_interval_holds_what_is_true),
+		cmocka_unit_test(the_interval_knows_of_other_periods),
 		cmocka_unit_test(an_interval_may_be_a_point),
 		cmocka_unit_test(nothing_is_certain),
 		cmocka_unit_test(one_size_is_exact),
 		cmocka_unit_test(small_blocks_follow_the_count),
+		cmocka_unit_test(squares_of_the_freed_are_taken_off),
+		cmocka_unit_test(squares_have_a_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "estimate.h"
 #include "labeled_profile.h"
 
 static void stacks_are_counted_once(void **state)
@@ -136,6 +137,51 @@ static void json_has_the_parts_of_each_stack(void **state)
 	ap_profile_free(profile);
 }
 
+/*
+ * A site of 2 samples for 10 MiB in 320 blocks, one of them with four times the other's weight: that
+ * is 2^2 + 8^2 square MiB less the part of the blocks that are sampled. Read back it is the same;
+ * the page, which has the number of samples in its place, has of those of one weight as many as
+ * make as much of it.
+ */
+static void the_variance_is_carried(void **state)
+{
+	struct ap_profile *profile = ap_profile_new(), *read = NULL;
+	uint32_t location = sample_location(profile, -1, 1, "site", "s.c");
+	struct ap_format_options options = {.value = AP_INUSE_SPACE};
+	int64_t value[AP_VALUES] = {320, 10 << 20, 320, 10 << 20};
+	double variance = 67.5 * 0x1p40, alike = 100 / (67.5 + 100 / 320.0);
+	char number[32], reason[128] = "", *bytes = NULL, *text;
+	struct ap_estimate sum = {0};
+	size_t length;
+	FILE *stream = open_memstream(&bytes, &length);
+
+	labeled_add(profile, location, AP_LABELS_NONE, 320, 10 << 20, true, 2);
+	ap_estimate_know(&profile->samples[0], value, variance);
+	assert_int_equal(ap_format_pprof_write(stream, profile, &options), 0);
+	fclose(stream);
+	stream = fmemopen(bytes, length, "r");
+	assert_int_equal(ap_format_pprof_read(stream, &read, reason, sizeof(reason)), 0);
+	fclose(stream);
+	assert_int_equal(read->samples[0].samples, 2);
+	for (int v = 0; v < AP_VALUES; v++) {
+		double share = v == AP_ALLOC_SPACE || v == AP_INUSE_SPACE ? 1 : 0x1p-15;
+
+		assert_true(read->samples[0].variance[v] == variance * share * share);
+	}
+	/* Half of it is a quarter of that; of two that are added it is the sum. */
+	ap_profile_scale(read, AP_INUSE_SPACE, 0.5);
+	assert_int_equal(ap_profile_merge(read, profile, 1), 0);
+	ap_estimate_add(&sum, read, &read->samples[0], AP_INUSE_SPACE);
+	assert_float_equal(sum.variance / variance, 1.25, 1e-9);
+	text = written(ap_format_html_write, profile, &options);
+	snprintf(number, sizeof(number), "\"parts\":[1,1,%.4g,320,", alike);
+	assert_non_null(strstr(text, number));
+	free(text);
+	free(bytes);
+	ap_profile_free(read);
+	ap_profile_free(profile);
+}
+
 static void pprof_brings_them_back(void **state)
 {
 	struct ap_profile *profile = labeled_profile(), *read = NULL;
@@ -181,6 +227,7 @@ int main(void)
 		cmocka_unit_test(folded_begins_with_the_thread),
 		cmocka_unit_test(page_has_the_parts_of_each_node),
 		cmocka_unit_test(json_has_the_parts_of_each_stack),
+		cmocka_unit_test(the_variance_is_carried),
 		cmocka_unit_test(pprof_brings_them_back),
 	};
 

@@ -30,6 +30,7 @@ static struct ap_counters counters(uint64_t samples, uint64_t size, uint64_t wei
 		.objects = samples * ((weight << AP_OBJECT_SHIFT) / size),
 		.bytes = samples * size,
 		.weight = samples * weight,
+		.squares = samples * ap_square_of(size, weight),
 	};
 }
 
@@ -39,6 +40,7 @@ static void add(struct ap_counters *to, const struct ap_counters *more)
 	to->objects += more->objects;
 	to->bytes += more->bytes;
 	to->weight += more->weight;
+	to->squares += more->squares;
 }
 
 /* A stack of two addresses, and its site. */
@@ -54,8 +56,8 @@ static void site_add(struct fixture *fixture, uint64_t id, struct ap_counters al
 	snapshot->stacks = fixture->stacks;
 	snapshot->stack_count = snapshot->site_count;
 	fixture->keys[i] = (struct ap_site_key){.stack = id, .process = PID};
-	fixture->sites[i] =
-		(struct ap_site){allocated, freed, {{freed.samples, freed.objects, freed.weight}}};
+	fixture->sites[i] = (struct ap_site){
+		allocated, freed, {{freed.samples, freed.objects, freed.weight, freed.squares}}};
 	fixture->stack_ids[i] = id;
 	fixture->stacks[i] =
 		(struct ap_stack){.depth = 2, .frame = {0x1000 * id, 0x1000 * id + 16}};

@@ -18,6 +18,7 @@
 #define NOW	(3600 * 1000000000ULL)
 #define SECOND	1000000000ULL
 #define OBJECTS ((uint64_t)1 << AP_OBJECT_SHIFT)
+#define SQUARES 9 /* of a sample; any number */
 
 /* Processes in keys: those of one group, another one, and one that lives. */
 enum { FIRST = 0x1007, LAST = 0x1009, OTHER = 0x100b, LIVING = 0x1010 };
@@ -76,9 +77,10 @@ static void site_set(int map, uint32_t process, uint64_t samples)
 {
 	struct ap_site_key key = site_key(process);
 	struct ap_site site = {
-		.allocated = {samples, samples * 10 * OBJECTS, samples * 100, samples * 1000},
-		.freed = {1, 10 * OBJECTS, 100, 1000},
-		.lifetime[3] = {1, 10 * OBJECTS, 1000},
+		.allocated = {samples, samples * 10 * OBJECTS, samples * 100, samples * 1000,
+			samples * SQUARES},
+		.freed = {1, 10 * OBJECTS, 100, 1000, SQUARES},
+		.lifetime[3] = {1, 10 * OBJECTS, 1000, SQUARES},
 	};
 
 	assert_int_equal(bpf_map_update_elem(map, &key, &site, BPF_NOEXIST), 0);
@@ -146,6 +148,9 @@ static void sites_are_added_up(void **state)
 	assert_counters(&site_of(&pool, GROUP)->freed, 2, 200, 2000);
 	assert_int_equal(site_of(&pool, GROUP)->lifetime[3].samples, 2);
 	assert_int_equal(site_of(&pool, GROUP)->lifetime[3].weight, 2000);
+	assert_int_equal(site_of(&pool, GROUP)->allocated.squares, 12 * SQUARES);
+	assert_int_equal(site_of(&pool, GROUP)->freed.squares, 2 * SQUARES);
+	assert_int_equal(site_of(&pool, GROUP)->lifetime[3].squares, 2 * SQUARES);
 	assert_counters(&site_of(&pool, OTHER_GROUP)->allocated, 2, 200, 2000);
 	assert_left(maps, 1, 0);
 
@@ -174,29 +179,33 @@ static void blocks_count_as_freed(void **state)
 	block_set(maps->live, LAST, (struct ap_live){STACK, 127, 127, NOW - SECOND, 0, 0});
 	block_set(maps->live, LAST, (struct ap_live){STACK, 100, 100, 0, 0, 0});
 	block_set(maps->live, LIVING, (struct ap_live){STACK, 100, 1000, NOW, 0, 0});
+	block_set(maps->live, LAST, (struct ap_live){STACK, 100, 1 << 20, NOW, 0, 0});
 	/* A loss has no site in the map; a block of another class has none at all. */
 	block_set(maps->live, FIRST, (struct ap_live){AP_LOSSES - 1, 50, 500, NOW, 0, 0});
 	block_set(maps->live, FIRST, (struct ap_live){STACK, 128, 128, NOW, 0, 0});
 	assert_int_equal(ap_site_pool_take(&pool, maps, owner_of, NULL, NOW), 0);
 	assert_left(maps, 1, 1);
 	site = site_of(&pool, GROUP);
-	assert_counters(&site->freed, 1 + 4, 100 + 391, 1000 + 1867);
-	assert_int_equal(site->freed.objects, (10 + 10 + 10 + 1 + 1) * OBJECTS);
-	assert_int_equal(site->lifetime[0].weight, 1000);
+	assert_counters(&site->freed, 1 + 5, 100 + 491, 1000 + 1867 + (1 << 20));
+	assert_int_equal(site->freed.objects,
+		(10 + 10 + 10 + 1 + 1) * OBJECTS + ap_objects_of(100, 1 << 20));
+	assert_int_equal(site->lifetime[0].weight, 1000 + (1 << 20));
+	assert_int_equal(
+		site->lifetime[0].squares, ap_square_of(100, 1000) + ap_square_of(100, 1 << 20));
 	assert_int_equal(site->lifetime[1].weight, 640);
 	/* A second is the first of the decade from 1 to 10 s; the last has no end. */
 	assert_int_equal(site->lifetime[4].weight, 127);
 	assert_int_equal(site->lifetime[AP_SITE_LIFETIMES - 1].weight, 100);
 	assert_counters(&pool.losses[AP_LOSSES - 1].freed, 1, 50, 500);
 	assert_int_equal(pool.losses[AP_LOSSES - 1].freed.objects, 10 * OBJECTS);
-	assert_counters(&pool.released, 5, 441, 2367);
+	assert_counters(&pool.released, 6, 541, 2367 + (1 << 20));
 	ap_site_pool_clear(&pool);
 }
 
 static void snapshot_has_both(void **state)
 {
 	const struct ap_snapshot_maps *maps = *state;
-	struct ap_snapshot snapshot = {.losses[0].freed = {1, OBJECTS, 10, 10}};
+	struct ap_snapshot snapshot = {.losses[0].freed = {1, OBJECTS, 10, 10, 5}};
 	struct ap_site_pool pool = {0};
 
 	maps_create(*state);
@@ -205,7 +214,7 @@ static void snapshot_has_both(void **state)
 	site_set(maps->sites, FIRST, 5);
 	block_set(maps->live, FIRST, (struct ap_live){0, 50, 500, NOW, 0, 0});
 	assert_int_equal(ap_site_pool_take(&pool, maps, owner_of, NULL, NOW), 0);
-	snapshot.totals.freed = (struct ap_counters){2, 2 * OBJECTS, 20, 20};
+	snapshot.totals.freed = (struct ap_counters){2, 2 * OBJECTS, 20, 20, 5};
 	assert_int_equal(ap_site_pool_add(&pool, &snapshot), 0);
 	assert_int_equal(snapshot.site_count, 1);
 	assert_int_equal(snapshot.site_keys[0].process, GROUP);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The parts of a site add up to it, whatever it holds. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,9 @@
 
 #include "site_split.h"
 
+/* In units of abi.h, which do not matter here. */
+#define SQUARES 7
+
 #define OBJECT (1ULL << AP_OBJECT_SHIFT)
 
 /* A sample of 2.4 objects of 100 bytes; `samples` of them. */
@@ -19,6 +23,7 @@ static struct ap_lifetime lifetime(uint64_t samples)
 		.samples = samples,
 		.objects = samples * ap_objects_of(100, 240),
 		.weight = samples * 240,
+		.squares = samples * SQUARES,
 	};
 }
 
@@ -30,6 +35,7 @@ static void counters_add(struct ap_counters *counters, uint64_t samples)
 	counters->objects += more.objects;
 	counters->bytes += 100 * samples;
 	counters->weight += more.weight;
+	counters->squares += more.squares;
 }
 
 static void sum(const struct ap_site_part *part, unsigned int count, int64_t value[AP_VALUES],
@@ -42,6 +48,15 @@ static void sum(const struct ap_site_part *part, unsigned int count, int64_t val
 			value[v] += part[i].value[v];
 		*samples += part[i].samples;
 	}
+}
+
+static double variance_sum(const struct ap_site_part *part, unsigned int count)
+{
+	double variance = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		variance += part[i].variance;
+	return variance;
 }
 
 static void test_sums(void **state)
@@ -78,6 +93,8 @@ static void test_sums(void **state)
 		/* 2.4 objects each: rounded once, not eight times. */
 		assert_int_equal(value[AP_ALLOC_OBJECTS], (24 * (21 + unknown) + 5) / 10);
 		assert_in_range(value[AP_INUSE_OBJECTS], 14, 15);
+		assert_true(variance_sum(part, count) ==
+			    ldexp((double)(SQUARES * (21 + unknown)), AP_SQUARE_SHIFT));
 		for (unsigned int i = 0; i < count; i++)
 			assert_true(part[i].lifetime < 0 || part[i].age < 0);
 	}
@@ -131,7 +148,8 @@ static void test_hostile_counters(void **state)
 	/* More lived than was freed. */
 	site.freed = (struct ap_counters){0};
 	for (int i = 0; i < AP_LIFETIMES; i++)
-		site.lifetime[i] = (struct ap_lifetime){UINT64_MAX, UINT64_MAX, UINT64_MAX};
+		site.lifetime[i] =
+			(struct ap_lifetime){UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 	count = ap_site_split(&site, NULL, part, &is_negative);
 	sum(part, count, value, &samples);
 	assert_int_equal(value[AP_ALLOC_SPACE], 240);
