@@ -4,18 +4,25 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "columns.h"
 #include "container.h"
 #include "json.h"
 #include "printable.h"
+#include "probe_state.h"
+#include "units.h"
+
+#define PROBE_COLUMNS 20
 
 const char *const cmd_list_help[] = {
 	"usage: allocprof list [OPTIONS]\n"
-	"Lists the processes whose allocator has the probes.\n",
+	"Lists the processes whose allocator has the probes, how many bytes are between\n"
+	"two of its samples, and whether somebody records it now.\n",
 	"      --json               print it as JSON\n"
 	"  -h, --help               this text\n",
 	NULL,
@@ -33,6 +40,7 @@ struct list {
 	struct ap_json json;
 	bool as_json;
 	unsigned int shown, unreadable;
+	unsigned int silent; /* shown, but whether somebody records them is not known */
 };
 
 static const char *user_of(pid_t pid, char *out, size_t room)
@@ -54,20 +62,47 @@ static const char *user_of(pid_t pid, char *out, size_t room)
 	return out;
 }
 
-static void line_print(
+/* "512K", or to a decimal; "-": the allocator has no such variable, "?": it is not readable. */
+static const char *rate_of(
+	const struct ap_probed *probed, const struct ap_probe_state *state, char out[AP_SIZE_TEXT])
+{
+	static const char units[] = "KMGT";
+	double size = (double)state->period / 1024;
+	int unit = 0;
+
+	if (!state->has_period)
+		return probed->period_address ? "?" : "-";
+	for (; size >= 1024 && units[unit + 1]; unit++)
+		size /= 1024;
+	if (state->period < 1024)
+		snprintf(out, AP_SIZE_TEXT, "%u", (unsigned int)state->period);
+	else
+		snprintf(out, AP_SIZE_TEXT, size == floor(size) ? "%.0f%c" : "%.1f%c", size,
+			units[unit]);
+	return out;
+}
+
+/* A line for each file with probes; most processes have one. */
+static void lines_print(
 	struct list *list, const struct ap_target *target, const char *user, const char *container)
 {
 	if (!list->shown)
-		printf("%7s %-12s %-15s %-12s %s\n", "PID", "USER", "COMM", "CONTAINER", "PROBES");
-	printf("%7d %-12s %-15s %-12s ", target->pid, user, target->comm,
-		*container ? container : "-");
+		printf("%7s %-12s %-15s %-20s %-6s %-13s %s\n", "PID", "USER", "COMM", "PROBE",
+			"RATE", "LIVE-ATTACHED", "CONTAINER");
 	for (size_t i = 0; i < target->probed_count; i++) {
-		char path[512];
+		const struct ap_probed *probed = &target->probed[i];
+		struct ap_probe_state state = ap_probe_state_read(target, probed);
+		const char *slash = strrchr(probed->object->path, '/');
+		const char *attached = state.attached ? "yes" : "no";
+		char file[256], rate[AP_SIZE_TEXT];
 
-		ap_printable(path, sizeof(path), target->probed[i].object->path);
-		printf("%s%s", i ? ", " : "", path);
+		ap_columns_fit(file, sizeof(file), slash ? slash + 1 : probed->object->path,
+			PROBE_COLUMNS, false);
+		list->silent += !state.attached_known;
+		printf("%7d %-12s %-15s %-20s %-6s %-13s %s\n", target->pid, user, target->comm,
+			file, rate_of(probed, &state, rate), state.attached_known ? attached : "?",
+			*container ? container : "-");
 	}
-	putchar('\n');
 }
 
 static void object_print(
@@ -82,8 +117,19 @@ static void object_print(
 	ap_json_text(json, "command", target->command);
 	ap_json_text(json, "container", *container ? container : NULL);
 	ap_json_array(json, "probes");
-	for (size_t i = 0; i < target->probed_count; i++)
-		ap_json_text(json, NULL, target->probed[i].object->path);
+	for (size_t i = 0; i < target->probed_count; i++) {
+		const struct ap_probed *probed = &target->probed[i];
+		struct ap_probe_state state = ap_probe_state_read(target, probed);
+
+		ap_json_object(json, NULL);
+		ap_json_text(json, "file", probed->object->path);
+		ap_json_real(json, "period", state.has_period ? (double)state.period : NAN);
+		if (state.attached_known)
+			ap_json_bool(json, "attached", state.attached);
+		else
+			ap_json_text(json, "attached", NULL);
+		ap_json_close(json);
+	}
 	ap_json_close(json);
 	ap_json_close(json);
 }
@@ -101,7 +147,7 @@ static void process_take(struct list *list, pid_t pid)
 	if (!err)
 		err = ap_target_check_probes(&target, &error);
 	if (!err) {
-		(list->as_json ? object_print : line_print)(list, &target,
+		(list->as_json ? object_print : lines_print)(list, &target,
 			user_of(pid, user, sizeof(user)), ap_container_of(container, pid));
 		list->shown++;
 	} else if (err == -EPERM || err == -EACCES) {
@@ -152,6 +198,9 @@ static int list_print(bool as_json, struct ap_error *error)
 		fputs("no process with otel_memory probes\n", stderr);
 	if (list.unreadable)
 		fprintf(stderr, "note: %u not readable; run as root\n", list.unreadable);
+	if (list.silent)
+		fprintf(stderr, "note: the memory of %u is not readable; run as root\n",
+			list.silent);
 	return err;
 }
 

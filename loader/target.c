@@ -160,13 +160,13 @@ int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 	return 0;
 }
 
-/* Where a variable of the file is in the target: by the mapping of its code. 0: nowhere. */
-static uint64_t variable_address(
-	const struct ap_mapping_table *table, const struct ap_probed *probed, uint64_t variable)
+uint64_t ap_target_address(
+	const struct ap_target *target, const struct ap_probed *probed, uint64_t variable)
 {
+	const struct ap_mapping_table *table = &target->table;
 	const struct ap_usdt *usdt = &probed->usdt;
 
-	if (!variable)
+	if (!variable || !usdt->count)
 		return 0;
 	for (size_t i = 0; i < table->current_count; i++) {
 		const struct ap_mapping *mapping = table->mappings[table->current[i]];
@@ -208,10 +208,8 @@ int ap_target_search(struct ap_target *target, struct ap_error *error)
 	for (size_t i = 0; i < target->probed_count; i++) {
 		struct ap_probed *probed = &target->probed[i];
 
-		probed->period_address =
-			variable_address(&target->table, probed, probed->usdt.period);
-		probed->guard_address =
-			variable_address(&target->table, probed, probed->usdt.guard);
+		probed->period_address = ap_target_address(target, probed, probed->usdt.period);
+		probed->guard_address = ap_target_address(target, probed, probed->usdt.guard);
 	}
 	return 0;
 }

@@ -49,6 +49,13 @@ int ap_target_search(struct ap_target *target, struct ap_error *error);
 /* Fails when no probes, or not both of them, have been found. */
 int ap_target_check_probes(const struct ap_target *target, struct ap_error *error);
 
+/*
+ * Where something of such a file is in the target, by its address in the file's own terms: found by
+ * the mapping of its code. 0: nowhere.
+ */
+uint64_t ap_target_address(
+	const struct ap_target *target, const struct ap_probed *probed, uint64_t variable);
+
 /* Names again: after an exec they are others. */
 void ap_target_read_names(struct ap_target *target);
 

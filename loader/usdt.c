@@ -112,6 +112,7 @@ static int note_take(Elf *elf, const struct ap_usdt_note *note, uint64_t moved, 
 		site.semaphore = address_to_offset(elf, note->semaphore + moved);
 		if (!site.semaphore)
 			return -EBADMSG;
+		site.semaphore_address = note->semaphore + moved;
 	}
 	if (ret->count == AP_USDT_SITES)
 		return -E2BIG;
