@@ -271,6 +271,7 @@ struct recording_snapshots {
 	uint64_t due_ns;	       /* of the last one by --every, since the begin */
 	pid_t writer;		       /* the child that writes one; 0: none */
 	int result;		       /* from it */
+	int names;		       /* a file of memory with those found so far; -1: none */
 	struct output_options named;   /* what it writes */
 	uint64_t count;		       /* written so far */
 	struct snapshot_file *written; /* with --keep: what there is of them, the oldest first */

@@ -90,6 +90,9 @@ int recording_names_open(struct recording *recording)
 	ap_symbolizer_set_jit(recording->symbolizer, &recording->jit);
 	if (recording->target.table.files.opened)
 		ap_symbolizer_set_root(recording->symbolizer, recording->target.table.files.root);
+	/* Without it, what is not on disk is found anew for each snapshot. */
+	if (recording->snapshots.names >= 0)
+		ap_symbolizer_set_memory(recording->symbolizer, recording->snapshots.names);
 	debuginfod_open(recording);
 	return jit_read(recording);
 }
@@ -101,6 +104,8 @@ void recording_names_close(struct recording *recording)
 		warning_print("%u debug files were not waited for: more than %d s; "
 			      "some names and lines are missing",
 			ap_debuginfod_late(recording->debuginfod), DEBUGINFOD_SECONDS);
+	if (recording->symbolizer)
+		ap_symbolizer_keep(recording->symbolizer);
 	ap_symbolizer_free(recording->symbolizer);
 	ap_debuginfod_free(recording->debuginfod);
 	recording->symbolizer = NULL;

@@ -33,7 +33,7 @@ void recording_init(struct recording *recording, const struct recording_options 
 		.signals = -1,
 		.watch = AP_MMAP_WATCH_NONE,
 		.jit = AP_JIT_NONE,
-		.snapshots = {.result = -1},
+		.snapshots = {.result = -1, .names = -1},
 	};
 }
 

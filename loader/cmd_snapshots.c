@@ -3,8 +3,8 @@
  * Profiles written while the recording goes on: --every, --keep, SIGUSR1.
  *
  * A child writes each one, so that the recording waits for no symbol: new code of the target must
- * get its tables within milliseconds. What symbols take of memory goes with the child, too. It
- * holds copies of our descriptors, of the probes among them, and so must not outlive us.
+ * get its tables within milliseconds. What symbols take of memory goes with the child, too, but for
+ * the names themselves, which the next one finds in a file of memory. It holds copies of our descriptors, of the probes among them, and so must not outlive us.
  */
 #include "cmd.h"
 
@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -90,6 +91,8 @@ static int snapshot_begin(struct recording *recording, uint64_t now_ns)
 		recording->start_ns + (int64_t)(now_ns - recording->begin_ns), &snapshots->named);
 	if (err)
 		return err;
+	if (snapshots->names < 0)
+		snapshots->names = memfd_create("allocprof-names", MFD_CLOEXEC);
 	if (pipe2(ends, O_CLOEXEC)) {
 		err = ap_errno();
 		goto fail;
@@ -288,5 +291,7 @@ void recording_snapshots_clear(struct recording *recording)
 	while (snapshots->written_count)
 		written_forget(snapshots, snapshots->written_count - 1);
 	free(snapshots->written);
-	*snapshots = (struct recording_snapshots){.result = -1};
+	if (snapshots->names >= 0)
+		close(snapshots->names);
+	*snapshots = (struct recording_snapshots){.result = -1, .names = -1};
 }

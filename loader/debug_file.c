@@ -146,10 +146,16 @@ static bool shared_named(Dwarf *dwarf, char build_id[AP_BUILD_ID_SIZE])
 	return length != 0;
 }
 
+int ap_shared_file_open(const char *build_id, const struct ap_debug_places *places)
+{
+	int fd = build_id_open(places, build_id);
+
+	return fd >= 0 ? fd : fetched_open(places, build_id, "shared debug information");
+}
+
 int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file,
 	const struct ap_debug_places *places)
 {
-	char build_id[AP_BUILD_ID_SIZE];
 	uint64_t bytes = ap_elf_file_section_bytes(file, ".debug_");
 
 	*dwarf = (struct ap_dwarf){.shared_fd = -1};
@@ -157,16 +163,15 @@ int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file,
 		return -ENOENT;
 	dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!dwarf->dwarf)
-		return -ENOENT;
-	if (!shared_named(dwarf->dwarf, build_id))
+		return -EBADMSG;
+	if (!shared_named(dwarf->dwarf, dwarf->shared_build_id))
 		return 0;
-	dwarf->shared_fd = build_id_open(places, build_id);
+	dwarf->shared_fd = ap_shared_file_open(dwarf->shared_build_id, places);
 	if (dwarf->shared_fd < 0)
-		dwarf->shared_fd = fetched_open(places, build_id, "shared debug information");
-	if (dwarf->shared_fd >= 0)
-		dwarf->shared = dwarf_begin(dwarf->shared_fd, DWARF_C_READ);
-	if (!dwarf->shared)
 		return -ENOENT;
+	dwarf->shared = dwarf_begin(dwarf->shared_fd, DWARF_C_READ);
+	if (!dwarf->shared)
+		return -EBADMSG;
 	dwarf_setalt(dwarf->dwarf, dwarf->shared);
 	return 0;
 }
@@ -175,7 +180,7 @@ void ap_dwarf_close(struct ap_dwarf *dwarf)
 {
 	dwarf_end(dwarf->dwarf);
 	dwarf_end(dwarf->shared);
-	if (dwarf->shared && dwarf->shared_fd >= 0)
+	if (dwarf->shared_fd >= 0)
 		close(dwarf->shared_fd);
 	*dwarf = (struct ap_dwarf){.shared_fd = -1};
 }

@@ -8,6 +8,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "build_id.h"
 #include "elf_file.h"
 #include "regular_file.h"
 
@@ -36,12 +37,16 @@ struct ap_dwarf {
 	Dwarf *dwarf;  /* NULL: none */
 	Dwarf *shared; /* what dwz took out of several files; NULL: none */
 	int shared_fd;
+	char shared_build_id[AP_BUILD_ID_SIZE]; /* ""; also of one that was not found */
 };
+
+/* The file with this build id that dwz has taken out of several. A descriptor, or -ENOENT. */
+int ap_shared_file_open(const char *build_id, const struct ap_debug_places *places);
 
 /*
  * Opens a file's debug information. libdw would open any path that the file names as the shared
- * one; here it is taken by build id alone. 0, or -ENOENT when there is none, it is too large, or
- * the shared one is missing; *dwarf is to be closed in any case.
+ * one; here it is taken by build id alone. 0; -ENOENT when there is none, it is too large, or the
+ * shared one is missing; -EBADMSG when it cannot be read. *dwarf is to be closed in any case.
  */
 int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file,
 	const struct ap_debug_places *places);

@@ -140,6 +140,8 @@ int ap_file_map_location(struct ap_file_map *map, struct ap_profile *profile,
 
 void ap_file_map_clear(struct ap_file_map *map)
 {
+	if (map->symbolizer)
+		ap_symbolizer_keep(map->symbolizer);
 	ap_symbolizer_free(map->symbolizer);
 	for (uint32_t i = 0; i < map->count; i++)
 		free(map->mappings[i]);

@@ -12,7 +12,18 @@
 #include "estimate.h"
 #include "site_split.h"
 #include "symbolize.h"
+#include "table.h"
 #include "work.h"
+
+/* The location of each frame of a process so far: stacks have most of theirs in common. */
+struct frames {
+	struct filed {
+		uint64_t frame;
+		uint32_t location;
+	} * filed;
+	uint32_t count, room;
+	struct ap_table by_frame;
+};
 
 struct recording {
 	struct ap_profile *profile;
@@ -20,6 +31,7 @@ struct recording {
 	const struct ap_snapshot *snapshot;
 	const struct ap_record_process *process; /* that is at it */
 	int root;				 /* the location above its stacks; -1: none */
+	struct frames frames;			 /* its */
 	struct ap_site_ages *ages;
 	struct ap_record_faults *faults;
 };
@@ -106,7 +118,7 @@ static const struct ap_mapping *mapping_later(
 }
 
 /* Frames are addresses inside the call, or of the instruction itself: none is to be moved. */
-static int frame_location(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
+static int frame_file(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
 	const struct ap_mapping_table *table, uint64_t frame)
 {
 	const struct ap_mapping *mapping;
@@ -124,8 +136,40 @@ static int frame_location(struct ap_profile *profile, struct ap_symbolizer *symb
 	return ap_symbolize_location(symbolizer, profile, mapping, address, false);
 }
 
-int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
-	const struct ap_mapping_table *table, const struct ap_stack *stack,
+static bool frame_equal(const void *array, uint32_t index, const void *key)
+{
+	return ((const struct filed *)array)[index].frame == *(const uint64_t *)key;
+}
+
+static int frame_location(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
+	const struct ap_mapping_table *table, uint64_t frame, struct frames *frames)
+{
+	uint64_t hash = ap_hash_u64(0, frame);
+	int64_t index = ap_table_find(&frames->by_frame, hash, frame_equal, frames->filed, &frame);
+	int location;
+
+	if (index >= 0)
+		return (int)frames->filed[index].location;
+	location = frame_file(profile, symbolizer, table, frame);
+	if (location < 0)
+		return location;
+	if (ap_array_grow((void **)&frames->filed, frames->count, &frames->room,
+		    sizeof(*frames->filed)) ||
+		ap_table_add(&frames->by_frame, hash, frames->count))
+		return -ENOMEM;
+	frames->filed[frames->count++] = (struct filed){frame, (uint32_t)location};
+	return location;
+}
+
+static void frames_clear(struct frames *frames)
+{
+	free(frames->filed);
+	ap_table_clear(&frames->by_frame);
+	*frames = (struct frames){0};
+}
+
+static int stack_locations(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
+	const struct ap_mapping_table *table, const struct ap_stack *stack, struct frames *frames,
 	uint32_t location[AP_FRAMES + 1])
 {
 	uint32_t depth = 0;
@@ -135,7 +179,7 @@ int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer
 	if (stack->depth > AP_FRAMES)
 		return -EINVAL;
 	for (; depth < stack->depth; depth++) {
-		index = frame_location(profile, symbolizer, table, stack->frame[depth]);
+		index = frame_location(profile, symbolizer, table, stack->frame[depth], frames);
 		if (index < 0)
 			return index;
 		location[depth] = index;
@@ -150,6 +194,17 @@ int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer
 	return (int)depth;
 }
 
+int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
+	const struct ap_mapping_table *table, const struct ap_stack *stack,
+	uint32_t location[AP_FRAMES + 1])
+{
+	struct frames frames = {0};
+	int depth = stack_locations(profile, symbolizer, table, stack, &frames, location);
+
+	frames_clear(&frames);
+	return depth;
+}
+
 static int site_add(struct recording *recording, size_t site)
 {
 	const struct ap_site_key *key = &recording->snapshot->site_keys[site];
@@ -160,8 +215,8 @@ static int site_add(struct recording *recording, size_t site)
 	int depth = -EINVAL;
 
 	if (stack && !key->zero && recording->process && key->size_class < AP_SIZE_CLASSES)
-		depth = ap_record_stack(recording->profile, recording->symbolizer,
-			recording->process->table, stack, locations);
+		depth = stack_locations(recording->profile, recording->symbolizer,
+			recording->process->table, stack, &recording->frames, locations);
 	if (depth == -EINVAL) {
 		recording->faults->sites++;
 		return reserved_add(recording, "damaged key", counters, site);
@@ -277,6 +332,7 @@ static int process_enter(struct recording *recording, const struct ap_record_pro
 
 	recording->process = process;
 	recording->root = -1;
+	frames_clear(&recording->frames);
 	if (!process || !process->name)
 		return 0;
 	ap_symbolizer_set_jit(recording->symbolizer, process->jit);
@@ -351,6 +407,7 @@ int ap_record_tree(struct ap_profile *profile, const struct ap_snapshot *snapsho
 	if (!err)
 		err = losses_add(&recording);
 	free(recording.ages);
+	frames_clear(&recording.frames);
 	profile->info.samples = snapshot->totals.allocated.samples;
 	profile->info.frees = snapshot->totals.freed.samples;
 	profile->info.lost = stacks_lost(snapshot);

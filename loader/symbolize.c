@@ -2,50 +2,42 @@
 #include "symbolize.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "debug_file.h"
 #include "debug_info.h"
-#include "demangle.h"
-#include "elf_file.h"
-#include "intern.h"
 #include "jit.h"
 #include "mapping.h"
 #include "profile.h"
-#include "symtab.h"
+#include "symbol_cache.h"
+#include "symbol_file.h"
+#include "symbol_name.h"
+#include "symbol_pack.h"
 
 /* Inlining goes some 30 deep in the worst of C++. */
 #define FRAMES_MAX 128
 
-/* What is known of one mapped file. */
+/* One mapped file. */
 struct object {
-	const struct ap_object *key;
-	struct ap_elf_file elf;	  /* the mapped file; elf.elf NULL: none or damaged */
-	struct ap_elf_file debug; /* its separate debug file, if there is one */
-	int debug_fd;
-	struct ap_symtab symtab;
-	struct ap_dwarf dwarf;
-	struct ap_debug_info *info;
+	struct ap_symbol_file file;
+	void *content; /* of the cache, in which strings may lie; NULL: none */
+	bool has_news; /* of which the cache does not know */
 };
 
 /* An address that has been looked up: count symbols from first on. */
 struct known {
 	const struct object *object;
-	uint64_t address;
-	uint32_t first, count;
+	struct ap_pack_address at;
+	bool used; /* not only known from another time */
 };
 
 struct ap_symbolizer {
 	const struct ap_jit *jit; /* NULL: none */
 	char *debug_directory;
 	struct ap_debug_places places;
-	struct ap_intern strings;
-	const char **demangled; /* by the index of the mangled name in strings; NULL: not yet */
-	uint32_t demangled_room;
+	struct ap_symbol_cache cache;
+	struct ap_symbol_names names;
 	struct object **objects;
 	uint32_t object_count, object_room;
 	struct known *known;
@@ -60,8 +52,10 @@ struct ap_symbolizer *ap_symbolizer_new(void)
 {
 	struct ap_symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
 
-	if (symbolizer)
+	if (symbolizer) {
 		symbolizer->places.root = AP_ROOT_OURS;
+		symbolizer->cache = AP_SYMBOL_CACHE_NONE;
+	}
 	if (symbolizer && ap_symbolizer_set_debug_directory(symbolizer, AP_DEBUG_DIRECTORY)) {
 		free(symbolizer);
 		return NULL;
@@ -97,15 +91,15 @@ void ap_symbolizer_set_debuginfod(
 	symbolizer->places.debuginfod = debuginfod;
 }
 
+int ap_symbolizer_set_memory(struct ap_symbolizer *symbolizer, int memory)
+{
+	return ap_symbol_cache_set_memory(&symbolizer->cache, memory);
+}
+
 static void object_free(struct object *object)
 {
-	ap_debug_info_free(object->info);
-	ap_dwarf_close(&object->dwarf);
-	ap_symtab_clear(&object->symtab);
-	ap_elf_file_close(&object->debug);
-	ap_elf_file_close(&object->elf);
-	if (object->debug_fd >= 0)
-		close(object->debug_fd);
+	ap_symbol_file_close(&object->file);
+	free(object->content);
 	free(object);
 }
 
@@ -119,60 +113,66 @@ void ap_symbolizer_free(struct ap_symbolizer *symbolizer)
 	free(symbolizer->known);
 	ap_table_clear(&symbolizer->known_table);
 	free(symbolizer->symbols);
-	free(symbolizer->demangled);
-	ap_intern_clear(&symbolizer->strings);
+	ap_symbol_cache_clear(&symbolizer->cache);
+	ap_symbol_names_clear(&symbolizer->names);
 	free(symbolizer->debug_directory);
 	free(symbolizer);
 }
 
-/* ---- Files ---- */
+/* ---- What is known ---- */
 
-static int object_debug_read(struct object *object, const struct ap_debug_places *places)
+static bool known_equal(const void *array, uint32_t index, const void *key)
 {
-	const struct ap_elf_file *from = &object->elf;
-	int err;
+	const struct known *a = (const struct known *)array + index, *b = key;
 
-	object->debug_fd =
-		ap_debug_file_open(&object->elf, object->key->build_id, object->key->path, places);
-	if (object->debug_fd >= 0) {
-		err = ap_elf_file_open(&object->debug, object->debug_fd);
-		if (!err)
-			err = ap_symtab_add(&object->symtab, &object->debug);
-		if (err == -ENOMEM)
-			return err;
-		if (object->debug.elf && ap_elf_file_section_bytes(&object->debug, ".debug_info"))
-			from = &object->debug;
-	}
-	if (ap_dwarf_open(&object->dwarf, from, places))
-		return 0;
-	object->info = ap_debug_info_new(object->dwarf.dwarf);
-	return object->info ? 0 : -ENOMEM;
+	return a->object == b->object && a->at.address == b->at.address;
 }
 
-static int object_read(struct object *object, const struct ap_debug_places *places)
+static uint64_t known_hash(const struct known *known)
 {
-	int err;
+	return ap_hash_u64((uintptr_t)known->object, known->at.address);
+}
 
-	if (object->key->fd < 0)
-		return 0;
-	err = ap_elf_file_open(&object->elf, object->key->fd);
-	if (!err)
-		err = ap_symtab_add(&object->symtab, &object->elf);
-	if (!err)
-		err = object_debug_read(object, places);
-	ap_symtab_sort(&object->symtab);
-	return err == -ENOMEM ? err : 0;
+static int known_add(struct ap_symbolizer *symbolizer, const struct known *known)
+{
+	if (ap_array_grow((void **)&symbolizer->known, symbolizer->known_count,
+		    &symbolizer->known_room, sizeof(*known)) ||
+		ap_table_add(&symbolizer->known_table, known_hash(known), symbolizer->known_count))
+		return -ENOMEM;
+	symbolizer->known[symbolizer->known_count++] = *known;
+	return 0;
+}
+
+/* What is known from another time, as if it had been looked up. */
+static int pack_take(struct ap_symbolizer *symbolizer, const struct object *object,
+	const struct ap_symbol_pack *pack)
+{
+	for (uint32_t i = 0; i < pack->symbol_count; i++) {
+		if (ap_array_grow((void **)&symbolizer->symbols, symbolizer->symbol_count,
+			    &symbolizer->symbol_room, sizeof(*symbolizer->symbols)))
+			return -ENOMEM;
+		symbolizer->symbols[symbolizer->symbol_count++] = pack->symbols[i];
+	}
+	for (uint32_t i = 0; i < pack->address_count; i++) {
+		struct known known = {.object = object, .at = pack->addresses[i]};
+
+		known.at.first += symbolizer->symbol_count - pack->symbol_count;
+		if (known_add(symbolizer, &known))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int object_get(
 	struct ap_symbolizer *symbolizer, const struct ap_object *key, struct object **ret)
 {
+	struct ap_symbol_pack pack;
 	struct object *object;
-	int err;
+	int err = 0;
 
 	/* A process has some dozens, and what was found is kept by address. */
 	for (uint32_t i = 0; i < symbolizer->object_count; i++) {
-		if (symbolizer->objects[i]->key == key) {
+		if (symbolizer->objects[i]->file.object == key) {
 			*ret = symbolizer->objects[i];
 			return 0;
 		}
@@ -183,74 +183,58 @@ static int object_get(
 	object = calloc(1, sizeof(*object));
 	if (!object)
 		return -ENOMEM;
-	object->key = key;
-	object->debug_fd = -1;
-	object->dwarf.shared_fd = -1;
-	err = object_read(object, &symbolizer->places);
-	if (err) {
-		object_free(object);
-		return err;
+	ap_symbol_file_open(&object->file, key, &symbolizer->places);
+	if (!ap_symbol_cache_load(&symbolizer->cache, &object->file, &pack, &object->content)) {
+		err = pack_take(symbolizer, object, &pack);
+		ap_symbol_pack_clear(&pack);
 	}
+	/* Also after an error: something may lead to it. */
 	symbolizer->objects[symbolizer->object_count++] = object;
 	*ret = object;
-	return 0;
+	return err;
+}
+
+/* Of too many, those that this time has asked for. */
+static uint32_t object_addresses(const struct ap_symbolizer *symbolizer,
+	const struct object *object, bool only_used, struct ap_pack_address *ret)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < symbolizer->known_count; i++) {
+		const struct known *known = &symbolizer->known[i];
+
+		if (known->object != object || (only_used && !known->used))
+			continue;
+		if (ret)
+			ret[count] = known->at;
+		count++;
+	}
+	return count;
+}
+
+void ap_symbolizer_keep(struct ap_symbolizer *symbolizer)
+{
+	for (uint32_t i = 0; i < symbolizer->object_count; i++) {
+		struct object *object = symbolizer->objects[i];
+		uint32_t count = object_addresses(symbolizer, object, false, NULL);
+		bool only_used = count > AP_PACK_ADDRESSES_MAX;
+		struct ap_pack_address *addresses;
+
+		if (!count || (object->file.is_read && !object->file.is_sure))
+			continue;
+		addresses = calloc(count, sizeof(*addresses));
+		if (!addresses)
+			return;
+		count = object_addresses(symbolizer, object, only_used, addresses);
+		ap_symbol_cache_keep(&symbolizer->cache, &object->file, addresses, count,
+			symbolizer->symbols, object->has_news);
+		object->has_news = false;
+		free(addresses);
+	}
+	ap_symbol_cache_finish(&symbolizer->cache);
 }
 
 /* ---- Names ---- */
-
-static const char *intern(struct ap_symbolizer *symbolizer, const char *text)
-{
-	return ap_intern(
-		&symbolizer->strings, text ? text : "", text ? strnlen(text, AP_STRING_MAX) : 0);
-}
-
-/* The demangled form of a name, worked out once; the name itself where there is none. */
-static const char *display_name(struct ap_symbolizer *symbolizer, const char *name)
-{
-	int index = ap_intern_index(&symbolizer->strings, name, strnlen(name, AP_STRING_MAX));
-	char *demangled;
-
-	if (index < 0)
-		return NULL;
-	if ((uint32_t)index >= symbolizer->demangled_room) {
-		uint32_t room = (uint32_t)index * 2 + 64;
-		const char **bigger = reallocarray(symbolizer->demangled, room, sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		memset(bigger + symbolizer->demangled_room, 0,
-			(room - symbolizer->demangled_room) * sizeof(*bigger));
-		symbolizer->demangled = bigger;
-		symbolizer->demangled_room = room;
-	}
-	if (!symbolizer->demangled[index]) {
-		demangled = ap_demangle(symbolizer->strings.strings[index]);
-		symbolizer->demangled[index] =
-			demangled && *demangled
-				? ap_intern(&symbolizer->strings, demangled, strlen(demangled))
-				: symbolizer->strings.strings[index];
-		free(demangled);
-	}
-	return symbolizer->demangled[index];
-}
-
-/* "lib.so+0x1234", "[anon]+0x1234". */
-static int place_name(
-	struct ap_symbolizer *symbolizer, const char *place, uint64_t offset, struct ap_symbol *ret)
-{
-	const char *base = *place == '[' ? NULL : strrchr(place, '/');
-	char *name;
-
-	if (asprintf(&name, "%s+0x%" PRIx64, base ? base + 1 : place, offset) < 0)
-		return -ENOMEM;
-	*ret = (struct ap_symbol){
-		.name = intern(symbolizer, name),
-		.system_name = intern(symbolizer, ""),
-		.file = intern(symbolizer, ""),
-	};
-	free(name);
-	return ret->name && ret->system_name && ret->file ? 0 : -ENOMEM;
-}
 
 /* What has no name is told by where it is. */
 static int unknown_name(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,
@@ -259,95 +243,27 @@ static int unknown_name(struct ap_symbolizer *symbolizer, const struct ap_mappin
 	uint64_t offset;
 
 	if (!mapping)
-		return place_name(symbolizer, "[unmapped]", address, ret);
+		return ap_symbol_place(&symbolizer->names, "[unmapped]", address, ret);
 	offset = address - mapping->start;
 	if (!mapping->object)
-		return place_name(symbolizer, mapping->name, offset, ret);
-	return place_name(symbolizer, mapping->object->path, offset + mapping->offset, ret);
-}
-
-/* A symbol's name without the version that linkers append: memcpy@@GLIBC_2.14. */
-static const char *symbol_name(struct ap_symbolizer *symbolizer, const struct ap_elf_symbol *symbol)
-{
-	size_t length = strnlen(symbol->name, AP_STRING_MAX);
-	const char *at = memchr(symbol->name, '@', length);
-
-	return ap_intern(&symbolizer->strings, symbol->name,
-		at && at > symbol->name ? (size_t)(at - symbol->name) : length);
-}
-
-/*
- * The name of the function itself: that of the symbol table, which has what the linker and the
- * programs know it by. But compilers split functions into foo.cold, foo.part.0 and the like; for
- * a reader they are foo, as the debug information says.
- */
-static const char *function_name(
-	struct ap_symbolizer *symbolizer, const char *symbol, const struct ap_debug_frame *frame)
-{
-	const char *own = frame->linkage_name ? frame->linkage_name : frame->name;
-	size_t length;
-
-	if (!symbol)
-		return intern(symbolizer, own);
-	if (!own)
-		return symbol;
-	length = strnlen(own, AP_STRING_MAX);
-	if (strncmp(symbol, own, length) == 0 && symbol[length] == '.')
-		return ap_intern(&symbolizer->strings, own, length);
-	return symbol;
-}
-
-static int symbol_fill(struct ap_symbolizer *symbolizer, const struct ap_debug_frame *frame,
-	const char *system_name, struct ap_symbol *ret)
-{
-	*ret = (struct ap_symbol){
-		.name = system_name ? display_name(symbolizer, system_name) : NULL,
-		.system_name = system_name,
-		.file = intern(symbolizer, frame->file),
-		.line = frame->line,
-		.start_line = frame->start_line,
-	};
-	return ret->name && ret->file ? 0 : -ENOMEM;
-}
-
-/* The function that is really at an address, `symbol` in the symbol table (or NULL). */
-static int function_fill(struct ap_symbolizer *symbolizer, const struct object *object,
-	uint64_t address, const char *symbol, const struct ap_debug_frame *frame,
-	struct ap_symbol *ret)
-{
-	int err;
-
-	if (symbol || frame->linkage_name || frame->name)
-		return symbol_fill(
-			symbolizer, frame, function_name(symbolizer, symbol, frame), ret);
-	err = place_name(symbolizer, object->key->path, address, ret);
-	if (err)
-		return err;
-	ret->file = intern(symbolizer, frame->file);
-	ret->line = frame->line;
-	return ret->file ? 0 : -ENOMEM;
-}
-
-static int inlined_fill(
-	struct ap_symbolizer *symbolizer, const struct ap_debug_frame *frame, struct ap_symbol *ret)
-{
-	const char *name = frame->linkage_name ? frame->linkage_name : frame->name;
-
-	return symbol_fill(symbolizer, frame, intern(symbolizer, name ? name : "[inlined]"), ret);
+		return ap_symbol_place(&symbolizer->names, mapping->name, offset, ret);
+	return ap_symbol_place(
+		&symbolizer->names, mapping->object->path, offset + mapping->offset, ret);
 }
 
 /* Adds the symbols of an address in a file at the end of symbolizer->symbols; their number. */
 static int object_symbols(struct ap_symbolizer *symbolizer, struct object *object, uint64_t address)
 {
-	const struct ap_elf_symbol *found = ap_symtab_find(&object->symtab, address);
-	const char *symbol = found ? symbol_name(symbolizer, found) : NULL;
+	struct ap_symbol_file *file = &object->file;
 	struct ap_debug_frame frames[FRAMES_MAX];
-	int count = 0, err = 0;
+	const struct ap_elf_symbol *found;
+	int count = 0, err = ap_symbol_file_read(file);
 
-	if (found && !symbol)
-		return -ENOMEM;
-	if (object->info)
-		count = ap_debug_info_find(object->info, address, frames, FRAMES_MAX);
+	if (err)
+		return err;
+	found = ap_symtab_find(&file->symtab, address);
+	if (file->info)
+		count = ap_debug_info_find(file->info, address, frames, FRAMES_MAX);
 	if (count < 0)
 		return count;
 	if (!count)
@@ -359,67 +275,50 @@ static int object_symbols(struct ap_symbolizer *symbolizer, struct object *objec
 			    &symbolizer->symbol_room, sizeof(*symbolizer->symbols)))
 			return -ENOMEM;
 		to = &symbolizer->symbols[symbolizer->symbol_count++];
-		err = i + 1 < count
-			      ? inlined_fill(symbolizer, &frames[i], to)
-			      : function_fill(symbolizer, object, address, symbol, &frames[i], to);
+		err = i + 1 < count ? ap_symbol_inlined(&symbolizer->names, &frames[i], to)
+				    : ap_symbol_function(&symbolizer->names, found, &frames[i],
+					      file->object->path, address, to);
 	}
 	return err ? err : count;
 }
 
 /* ---- Addresses ---- */
 
-static bool known_equal(const void *array, uint32_t index, const void *key)
-{
-	const struct known *a = (const struct known *)array + index, *b = key;
-
-	return a->object == b->object && a->address == b->address;
-}
-
 static int object_symbolize(struct ap_symbolizer *symbolizer, struct object *object,
 	uint64_t address, const struct ap_symbol **ret)
 {
 	struct known key = {
 		.object = object,
-		.address = address,
-		.first = symbolizer->symbol_count,
+		.at = {.address = address, .first = symbolizer->symbol_count},
 	};
-	uint64_t hash = ap_hash_u64((uintptr_t)object, address);
-	int64_t index =
-		ap_table_find(&symbolizer->known_table, hash, known_equal, symbolizer->known, &key);
+	int64_t index = ap_table_find(
+		&symbolizer->known_table, known_hash(&key), known_equal, symbolizer->known, &key);
 	int count;
 
 	if (index < 0) {
 		count = object_symbols(symbolizer, object, address);
 		if (count < 0)
 			return count;
-		key.count = (uint32_t)count;
-		if (ap_array_grow((void **)&symbolizer->known, symbolizer->known_count,
-			    &symbolizer->known_room, sizeof(key)) ||
-			ap_table_add(&symbolizer->known_table, hash, symbolizer->known_count))
+		key.at.count = (uint32_t)count;
+		if (known_add(symbolizer, &key))
 			return -ENOMEM;
-		index = symbolizer->known_count;
-		symbolizer->known[symbolizer->known_count++] = key;
+		object->has_news = true;
+		index = symbolizer->known_count - 1;
 	}
-	*ret = &symbolizer->symbols[symbolizer->known[index].first];
-	return (int)symbolizer->known[index].count;
+	symbolizer->known[index].used = true;
+	*ret = &symbolizer->symbols[symbolizer->known[index].at.first];
+	return (int)symbolizer->known[index].at.count;
 }
 
 /* 1 when a runtime has named the code at an address; 0 or -ENOMEM. */
 static int jit_name(struct ap_symbolizer *symbolizer, uint64_t address, struct ap_symbol *ret)
 {
 	struct ap_jit_place place;
-	const char *name;
 
 	if (!symbolizer->jit || !ap_jit_find(symbolizer->jit, address, &place) || !*place.name)
 		return 0;
-	name = intern(symbolizer, place.name);
-	*ret = (struct ap_symbol){
-		.name = name ? display_name(symbolizer, name) : NULL,
-		.system_name = name,
-		.file = intern(symbolizer, place.file),
-		.line = place.line,
-	};
-	return ret->name && ret->file ? 1 : -ENOMEM;
+	return ap_symbol_told(&symbolizer->names, place.name, place.file, place.line, ret) ? -ENOMEM
+											   : 1;
 }
 
 int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,
@@ -438,8 +337,8 @@ int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapp
 		err = object_get(symbolizer, mapping->object, &object);
 		if (err)
 			return err;
-		if (object->elf.elf &&
-			ap_elf_file_address(&object->elf,
+		if (object->file.elf.elf &&
+			ap_elf_file_address(&object->file.elf,
 				address - mapping->start + mapping->offset, &in_file) == 0)
 			return object_symbolize(symbolizer, object, in_file, ret);
 	}

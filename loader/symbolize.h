@@ -50,13 +50,22 @@ void ap_symbolizer_set_debuginfod(
 void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit *jit);
 
 /*
+ * What has been found before by others with the same file of memory, which stays the caller's and
+ * must stay open; before the first address. 0 or -ENOMEM. Without one, what the cache on disk has.
+ */
+int ap_symbolizer_set_memory(struct ap_symbolizer *symbolizer, int memory);
+
+/* Keeps what has been found for the next symbolizer: in that file, and on disk. */
+void ap_symbolizer_keep(struct ap_symbolizer *symbolizer);
+
+/*
  * The functions at an address, innermost inlined one first, at least one. `is_return`: the
  * address is a return address, so the call is before it. mapping NULL: in no known mapping.
  * Returns the number of symbols at *ret (valid until the next call), or -ENOMEM.
  *
  * The mapping's object, and its descriptor, must live as long as the symbolizer.
  *
- * Costs the reading of a file's symbol table on its first address, of a compilation unit's debug
+ * Costs the reading of a file's symbol table on its first address that is not cached, of a compilation unit's debug
  * information on its first, and a hash look-up for an address seen before.
  */
 int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,

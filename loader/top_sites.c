@@ -23,6 +23,8 @@ int ap_top_sites_open(struct ap_top_sites *sites, pid_t pid)
 void ap_top_sites_clear(struct ap_top_sites *sites)
 {
 	ap_profile_free(sites->profile);
+	if (sites->symbolizer)
+		ap_symbolizer_keep(sites->symbolizer);
 	ap_symbolizer_free(sites->symbolizer);
 	free(sites->sites);
 	ap_table_clear(&sites->by_stack);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What functions are called: as a reader knows them, demangled, or by where they are. */
+#ifndef ALLOCPROF_SYMBOL_NAME_H
+#define ALLOCPROF_SYMBOL_NAME_H
+
+#include <stdint.h>
+
+#include "intern.h"
+#include "symbolize.h"
+
+struct ap_debug_frame;
+struct ap_elf_symbol;
+
+/* The strings of all that is named; starts as {0}, and belongs to the caller. */
+struct ap_symbol_names {
+	struct ap_intern strings;
+	const char **demangled; /* by the index of the mangled name in strings; NULL: not yet */
+	uint32_t demangled_room;
+};
+
+void ap_symbol_names_clear(struct ap_symbol_names *names);
+
+/* All of these: 0 and *ret, or -ENOMEM. */
+
+/* "lib.so+0x1234", "[anon]+0x1234". */
+int ap_symbol_place(
+	struct ap_symbol_names *names, const char *place, uint64_t offset, struct ap_symbol *ret);
+
+/* Code of which a runtime tells the name. */
+int ap_symbol_told(struct ap_symbol_names *names, const char *name, const char *file, int64_t line,
+	struct ap_symbol *ret);
+
+/* A function that is inlined into another one. */
+int ap_symbol_inlined(
+	struct ap_symbol_names *names, const struct ap_debug_frame *frame, struct ap_symbol *ret);
+
+/* The function that is really at an address of a file; symbol NULL: the symbol table has none. */
+int ap_symbol_function(struct ap_symbol_names *names, const struct ap_elf_symbol *symbol,
+	const struct ap_debug_frame *frame, const char *path, uint64_t address,
+	struct ap_symbol *ret);
+
+#endif
