@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "debug_scope.h"
+#include "die_walk.h"
 #include "interval.h"
 #include "table.h"
 
 /* Bounds for damaged or hostile files; a very large unit has a million ranges, nested 30 deep. */
 #define RANGES_MAX     (16u << 20)
 #define DIE_RANGES_MAX 65536
-#define DEPTH_MAX      256
 
 struct unit {
 	Dwarf_Off die;
@@ -26,6 +27,7 @@ struct ap_debug_info {
 	uint32_t unit_count, unit_room;
 	struct ap_intervals ranges; /* value: index of the unit */
 	uint32_t budget;	    /* ranges that may still be added, of all units */
+	struct ap_debug_scopes scopes;
 };
 
 static int ranges_add(struct ap_debug_info *info, struct ap_intervals *to, Dwarf_Die *die,
@@ -96,13 +98,19 @@ void ap_debug_info_free(struct ap_debug_info *info)
 		ap_intervals_clear(&info->units[i].scopes);
 	free(info->units);
 	ap_intervals_clear(&info->ranges);
+	ap_debug_scopes_clear(&info->scopes);
 	free(info);
 }
 
+struct walk {
+	struct ap_debug_info *info;
+	struct unit *unit;
+};
+
 /* Adds a DIE if it is code; whether there may be more inside it. */
-static int die_visit(struct ap_debug_info *info, struct unit *unit, Dwarf_Die *die, uint32_t depth,
-	bool *ret_descend)
+static int die_visit(void *context, Dwarf_Die *die, uint32_t depth, bool *descend)
 {
+	struct walk *walk = context;
 	bool any;
 
 	switch (dwarf_tag(die)) {
@@ -112,8 +120,9 @@ static int die_visit(struct ap_debug_info *info, struct unit *unit, Dwarf_Die *d
 		 * Also when it has no code itself: in the pattern of inlined copies stand the
 		 * classes of its lambdas, and in these the functions.
 		 */
-		*ret_descend = true;
-		return ranges_add(info, &unit->scopes, die, depth, dwarf_dieoffset(die), &any);
+		*descend = true;
+		return ranges_add(
+			walk->info, &walk->unit->scopes, die, depth, dwarf_dieoffset(die), &any);
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
@@ -123,49 +132,25 @@ static int die_visit(struct ap_debug_info *info, struct unit *unit, Dwarf_Die *d
 	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
-		*ret_descend = true;
+		*descend = true;
 		return 0;
 	default:
-		*ret_descend = false;
 		return 0;
 	}
-}
-
-/* The next DIE beside this one. It must be further on: a hostile file could lead in a circle. */
-static bool die_next(Dwarf_Die *die)
-{
-	Dwarf_Die next;
-
-	if (dwarf_siblingof(die, &next) || dwarf_dieoffset(&next) <= dwarf_dieoffset(die))
-		return false;
-	*die = next;
-	return true;
 }
 
 static int unit_walk(struct ap_debug_info *info, struct unit *unit)
 {
-	Dwarf_Die path[DEPTH_MAX];
-	uint32_t depth = 0;
+	struct walk walk = {info, unit};
+	Dwarf_Die top;
+	int err;
 
 	unit->walked = true;
-	if (!dwarf_offdie(info->dwarf, unit->die, &path[0]) || dwarf_child(&path[0], &path[1]))
+	if (!dwarf_offdie(info->dwarf, unit->die, &top))
 		return 0;
-	for (depth = 1; depth;) {
-		bool descend;
-		int err = die_visit(info, unit, &path[depth], depth, &descend);
-
-		if (err)
-			return err;
-		if (descend && depth + 1 < DEPTH_MAX &&
-			dwarf_child(&path[depth], &path[depth + 1]) == 0) {
-			depth++;
-			continue;
-		}
-		while (depth && !die_next(&path[depth]))
-			depth--;
-	}
+	err = ap_die_walk(&top, die_visit, &walk);
 	ap_intervals_sort(&unit->scopes);
-	return 0;
+	return err;
 }
 
 /* The number in an attribute of the DIE, or of what it is a copy of; 0 when it has none. */
@@ -178,15 +163,6 @@ static int64_t die_number(Dwarf_Die *die, unsigned int attribute)
 		number > INT32_MAX)
 		return 0;
 	return (int64_t)number;
-}
-
-static const char *die_string(Dwarf_Die *die, unsigned int attribute)
-{
-	Dwarf_Attribute found;
-	const char *text = dwarf_formstring(dwarf_attr_integrate(die, attribute, &found));
-
-	/* In a damaged file it may be anything. */
-	return text && *text ? text : NULL;
 }
 
 /* The file that an attribute names by its number in the unit's line table. */
@@ -205,6 +181,17 @@ static const char *die_file(Dwarf_Die *unit, Dwarf_Die *die, unsigned int attrib
 	if ((version < 5 && !number) || dwarf_getsrcfiles(unit, &files, &count) || number >= count)
 		return NULL;
 	return dwarf_filesrc(files, number, NULL, NULL);
+}
+
+/* The function itself, but not where its code is from. 0 or -ENOMEM. */
+static int function_find(struct ap_debug_info *info, Dwarf_Die *die, struct ap_debug_frame *frame)
+{
+	frame->linkage_name = ap_die_string(die, DW_AT_linkage_name);
+	if (!frame->linkage_name)
+		frame->linkage_name = ap_die_string(die, DW_AT_MIPS_linkage_name);
+	frame->start_line = die_number(die, DW_AT_decl_line);
+	frame->name = ap_die_string(die, DW_AT_name);
+	return frame->linkage_name ? 0 : ap_debug_scope_name(&info->scopes, die, &frame->name);
 }
 
 int ap_debug_info_find(
@@ -236,11 +223,8 @@ int ap_debug_info_find(
 
 		if (address >= at->high || !dwarf_offdie(info->dwarf, at->value, &die))
 			break;
-		frame->name = die_string(&die, DW_AT_name);
-		frame->linkage_name = die_string(&die, DW_AT_linkage_name);
-		if (!frame->linkage_name)
-			frame->linkage_name = die_string(&die, DW_AT_MIPS_linkage_name);
-		frame->start_line = die_number(&die, DW_AT_decl_line);
+		if (function_find(info, &die, frame))
+			return -ENOMEM;
 		count++;
 		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine || count == room)
 			return (int)count;

@@ -12,9 +12,9 @@
 
 struct ap_debug_info;
 
-/* Strings live as long as the Dwarf; NULL where unknown. */
+/* Strings live as long as the Dwarf and this; NULL where unknown. */
 struct ap_debug_frame {
-	const char *name;	  /* as in the source, without scope */
+	const char *name;	  /* with its scope, where there is no linkage name */
 	const char *linkage_name; /* mangled */
 	const char *file;
 	int64_t line;	    /* of the address, or of the call to the next inner frame */

@@ -77,22 +77,25 @@ static const char *symbol_name(struct ap_symbol_names *names, const struct ap_el
 
 /*
  * The name of the function itself: that of the symbol table, which has what the linker and the
- * programs know it by. But compilers split functions into foo.cold, foo.part.0 and the like; for
- * a reader they are foo, as the debug information says.
+ * programs know it by. But compilers split functions into foo.cold, foo.part.0 and the like, and
+ * number those that are inside another one; for a reader they are what the debug information says.
  */
 static const char *function_name(
 	struct ap_symbol_names *names, const char *symbol, const struct ap_debug_frame *frame)
 {
 	const char *own = frame->linkage_name ? frame->linkage_name : frame->name;
+	const char *last;
 	size_t length;
 
 	if (!symbol)
 		return intern(names, own);
 	if (!own)
 		return symbol;
-	length = strnlen(own, AP_STRING_MAX);
-	if (strncmp(symbol, own, length) == 0 && symbol[length] == '.')
-		return ap_intern(&names->strings, own, length);
+	last = strrchr(own, ':');
+	last = last ? last + 1 : own;
+	length = strnlen(last, AP_STRING_MAX);
+	if (strncmp(symbol, last, length) == 0 && symbol[length] == '.')
+		return intern(names, own);
 	return symbol;
 }
 

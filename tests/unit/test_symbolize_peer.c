@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Addresses all over a file: inlined functions, names and lines must be those that llvm-symbolizer
- * finds. */
+/*
+ * Addresses all over a file: inlined functions, names and lines must be those that llvm-symbolizer
+ * finds, and the names of inlined functions with internal linkage, around which it leaves out all
+ * namespaces and classes, those that gdb finds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +13,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +101,8 @@ static uint64_t address_get(const struct fixture *fixture, int i, uint64_t *ret)
 	return fixture->text.sh_offset + at;
 }
 
-static void peer_start(struct fixture *fixture)
+/* A command with %s for the file and one for where the addresses stand. */
+static void peer_start(struct fixture *fixture, const char *format)
 {
 	char command[512], path[128];
 	FILE *questions;
@@ -111,9 +116,9 @@ static void peer_start(struct fixture *fixture)
 		fprintf(questions, "0x%" PRIx64 "\n", in_file);
 	}
 	fclose(questions);
-	snprintf(command, sizeof(command),
-		"llvm-symbolizer --output-style=GNU --addresses --functions --inlines --obj=%s <%s",
-		fixture->path, path);
+	snprintf(command, sizeof(command), format, fixture->path, path);
+	if (fixture->answers)
+		pclose(fixture->answers);
 	fixture->answers = popen(command, "re");
 	assert_non_null(fixture->answers);
 	assert_non_null(fgets(fixture->line, TEXT_MAX, fixture->answers));
@@ -128,12 +133,24 @@ static void line_take(struct fixture *fixture, char out[TEXT_MAX])
 		fixture->line[0] = '\0';
 }
 
+/* Whether it is their name with the scope around it, which is not in the symbol table. */
+static bool is_scoped(const struct ap_symbol *symbol, const char *theirs)
+{
+	size_t length = strlen(symbol->name), less = strlen(theirs);
+
+	return strncmp(symbol->system_name, "_Z", 2) != 0 && length > less + 2 &&
+	       strcmp(symbol->name + length - less, theirs) == 0 &&
+	       strncmp(symbol->name + length - less - 2, "::", 2) == 0;
+}
+
 /* What has no name is told by its place here, foo.isra.0 is foo, and lambdas are spelt otherwise.
  */
 static void name_expect(const char *name, const struct ap_symbol *symbol)
 {
 	size_t length = strlen(symbol->name);
 
+	if (is_scoped(symbol, name))
+		return;
 	if (strstr(symbol->name, "lambda"))
 		assert_non_null(strstr(name, "lambda"));
 	else if (!strcmp(name, "??"))
@@ -167,7 +184,8 @@ static void places_compare(struct fixture *fixture)
 	int frames = 0;
 
 	file_open(fixture);
-	peer_start(fixture);
+	peer_start(fixture, "llvm-symbolizer --output-style=GNU --addresses --functions --inlines "
+			    "--obj=%s <%s");
 	for (int i = 0; i < ADDRESSES; i++) {
 		uint64_t at = address_get(fixture, i, &in_file);
 		const struct ap_symbol *symbols;
@@ -187,6 +205,65 @@ static void places_compare(struct fixture *fixture)
 	}
 	assert_string_equal(fixture->line, "");
 	print_message("%d frames at %d addresses\n", frames, ADDRESSES);
+}
+
+/* clang-format off */
+static const char gdb_script[] =
+	"import gdb, sys\n"
+	"for line in open(\"questions\"):\n"
+	"\tblock = gdb.block_for_pc(int(line, 16))\n"
+	"\tsys.stdout.write(line)\n"
+	"\twhile block and not block.is_static:\n"
+	"\t\tif block.function:\n"
+	"\t\t\tprint(block.function.print_name)\n"
+	"\t\tblock = block.superblock\n";
+/* clang-format on */
+
+static void text_write(const struct fixture *fixture, const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", fixture->folder, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* gdb leaves the functions around local classes and lambdas out, and tells of what C calls f what
+ * arguments it takes. */
+static void scopes_compare(struct fixture *fixture)
+{
+	char text[TEXT_MAX], expected[32];
+	uint64_t in_file;
+	int scoped = 0;
+
+	text_write(fixture, "script.py", gdb_script);
+	peer_start(fixture, "cd $(dirname %s) && gdb -nx -q -batch -x script.py code.so # %s");
+	for (int i = 0; i < ADDRESSES; i++) {
+		uint64_t at = address_get(fixture, i, &in_file);
+		const struct ap_symbol *symbols;
+		int count =
+			ap_symbolize(fixture->symbolizer, &fixture->mapping, at, false, &symbols);
+
+		snprintf(expected, sizeof(expected), "0x%" PRIx64, in_file);
+		line_take(fixture, text);
+		assert_string_equal(text, expected);
+		for (int frame = 0; frame + 1 < count; frame++) {
+			const struct ap_symbol *symbol = &symbols[frame];
+			size_t length = strlen(symbol->name);
+
+			line_take(fixture, text);
+			scoped += strncmp(symbol->system_name, "_Z", 2) && strstr(text, "::");
+			if (!is_scoped(symbol, text) &&
+				(strncmp(text, symbol->name, length) ||
+					(text[length] && text[length] != '(')))
+				assert_string_equal(symbol->name, text);
+		}
+		line_take(fixture, text);
+	}
+	print_message("%d of them have a scope in the debug information alone\n", scoped);
 }
 
 static void command_need(const char *command)
@@ -236,18 +313,13 @@ static const char source[] =
 	"}\n";
 /* clang-format on */
 
-static void compiled_code(struct fixture *fixture, const char *compiler)
+static void compiled_code(struct fixture *fixture, const char *compiler, const char *code)
 {
-	char path[128], command[512];
-	FILE *file;
+	char command[512];
 
 	command_need("llvm-symbolizer");
 	command_need(compiler);
-	snprintf(path, sizeof(path), "%s/code.cc", fixture->folder);
-	file = fopen(path, "we");
-	assert_non_null(file);
-	fputs(source, file);
-	fclose(file);
+	text_write(fixture, "code.cc", code);
 	snprintf(fixture->path, sizeof(fixture->path), "%s/code.so", fixture->folder);
 	/* Where it stands: then it is the unit's own file, which has a number of its own. */
 	snprintf(command, sizeof(command),
@@ -259,12 +331,64 @@ static void compiled_code(struct fixture *fixture, const char *compiler)
 
 static void code_of_gcc(void **state)
 {
-	compiled_code(*state, "g++");
+	compiled_code(*state, "g++", source);
 }
 
 static void code_of_clang(void **state)
 {
-	compiled_code(*state, "clang++");
+	compiled_code(*state, "clang++", source);
+}
+
+/* Members that no other unit can name: of an anonymous namespace, and of templates of local types.
+ */
+/* clang-format off */
+static const char scoped_source[] =
+	"volatile long sink;\n"
+	"namespace {\n"
+	"struct held {\n"
+	"\tlong value;\n"
+	"\texplicit held(long n) : value(n) { sink = n; }\n"
+	"\tvoid put(long n) { sink = value + n; }\n"
+	"\tstatic void put_static(long n) { sink = n; }\n"
+	"};\n"
+	"template <typename T> struct holder {\n"
+	"\tstruct slot {\n"
+	"\t\tT item;\n"
+	"\t\tlong get() { return sink + item.value; }\n"
+	"\t};\n"
+	"\tslot first;\n"
+	"\t__attribute__((noinline)) long all(long n) { first.item.put(n); return first.get(); }\n"
+	"};\n"
+	"}\n"
+	"namespace outer { inline namespace inner {\n"
+	"template <typename T> struct list {\n"
+	"\tT last;\n"
+	"\tvoid push_back(const T &item) { last = item; sink = item.value; }\n"
+	"\ttemplate <typename U> void twice(U n) { sink = last.value + n; }\n"
+	"};\n"
+	"} }\n"
+	"extern \"C\" long all(long n)\n"
+	"{\n"
+	"\tstruct local { long value; void put() { sink = value; } };\n"
+	"\touter::list<held> list = {held(n)};\n"
+	"\touter::list<local> locals = {{n}};\n"
+	"\tholder<held> holding = {{held(n + 2)}};\n"
+	"\tlist.push_back(held(n + 1));\n"
+	"\tlist.twice(7);\n"
+	"\tlocals.push_back(local{n + 3});\n"
+	"\tlocals.last.put();\n"
+	"\theld::put_static(n);\n"
+	"\tauto later = [&](long k) { sink = k + n; };\n"
+	"\tlater(sink);\n"
+	"\treturn holding.all(n) + holding.all(n + 1);\n"
+	"}\n";
+/* clang-format on */
+
+static void scopes_of_gcc(void **state)
+{
+	command_need("gdb");
+	compiled_code(*state, "g++", scoped_source);
+	scopes_compare(*state);
 }
 
 int main(void)
@@ -273,6 +397,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(own_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_of_gcc, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_of_clang, setup, teardown),
+		cmocka_unit_test_setup_teardown(scopes_of_gcc, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
