@@ -16,12 +16,11 @@
 #define PURGE_NS ((uint64_t)500 * 1000 * 1000)
 
 /*
- * Slices in a huge page of the system. They are asked for where the region grows by so many slices
- * at once, for a large block or because it is large itself, from 32 MiB on: in a small process,
- * 2 MiB is a lot.
+ * Slices in a huge page of the system, and in a region that asks for them wherever it grows, from
+ * 16 MiB on: in a smaller process, 2 MiB is a lot. A large block has them anywhere.
  */
 #define HUGE_PAGE ((size_t)32)
-#define HUGE_STEP ((size_t)64)
+#define HUGE_FROM ((size_t)256)
 
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
@@ -155,14 +154,17 @@ static size_t bits_next(const uint64_t *bits, size_t from, bool value)
 	return word * 64 + __builtin_ctzl(rest);
 }
 
-/* Adds memory at the region's end: at least `count` slices, more when the region is large. */
+/*
+ * Adds memory at the region's end: at least `count` slices, more when the region is large. Of huge
+ * pages no more than a few, since one touch makes all of one resident.
+ */
 static bool region_grow(size_t count)
 {
-	size_t step = (ap_region.mapped / 8) & -(size_t)16, skip = 32, in_arena;
+	size_t step =
+		ap_region.mapped < HUGE_FROM ? 16 : round_up(ap_region.mapped / 64, HUGE_PAGE);
+	size_t skip = 32, in_arena;
 	bool scarce = false;
 
-	if (step < 16)
-		step = 16;
 	if (step > RUN_MAX)
 		step = RUN_MAX;
 	if (step < count)
@@ -177,7 +179,7 @@ static bool region_grow(size_t count)
 			continue;
 		}
 		/* Large steps end where huge pages do, so that the next one begins there. */
-		if (!scarce && step >= HUGE_STEP)
+		if (!scarce && step >= HUGE_PAGE)
 			step = round_up(end_slice + step, HUGE_PAGE) - end_slice;
 		if (step > in_arena)
 			step = in_arena;
@@ -205,7 +207,7 @@ static bool region_grow(size_t count)
 			return false;
 		}
 	}
-	if (step >= HUGE_STEP)
+	if (step >= HUGE_PAGE)
 		ap_os_huge((void *)(end_slice << SLICE_SHIFT), step << SLICE_SHIFT);
 	bits_set(arena_of(end_slice)->free, end_slice % ARENA_SLICES, step, true);
 	if (arena_of(end_slice)->first_word > end_slice % ARENA_SLICES / 64)
