@@ -2,7 +2,8 @@
 # external.sh DIR: the programs of a mimalloc-bench that somebody has built, under each allocator.
 # DIR is its checkout (programs in out/bench, inputs in bench) or a build folder with a link to its
 # `bench`. Prints the same tables as `make bench`, and writes build/external.json. WORKLOADS, ROUNDS
-# and PEERS as there. What is not built is named and left out.
+# and PEERS as there; with OWN=1 our own workloads too, and means of all. What is not built is named
+# and left out.
 set -euo pipefail
 if [ $# != 1 ] || [ ! -d "$1" ]; then
   echo "usage: bench/external.sh DIR" >&2
@@ -51,4 +52,4 @@ work='free/sec: *([0-9.]+) M'
 add xmalloc-test all /dev/null "$programs/xmalloc-test" -w "$cpus" -t 3 -s 64
 work='([0-9]+) iterations'
 add glibc-thread all /dev/null "$programs/glibc-thread" "$cpus"
-exec python3 bench/run.py --list "$list" --name external
+exec python3 bench/run.py --list "$list" --name external ${OWN:+--own}

@@ -84,6 +84,7 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", help="workloads from this file (see workloads.py) instead of our own")
+    parser.add_argument("--own", action="store_true", help="our own as well")
     parser.add_argument("--name", default="bench", help="writes NAME.json and NAME.md under the build folder")
     options = parser.parse_args()
     build = (TOP / os.environ.get("O", "build")).resolve()
@@ -92,12 +93,13 @@ def main():
     ours = os.environ.get("ALLOCATOR", str(build / "liballocprof.so"))
 
     found, left_out = allocators.find(ours, os.environ.get("PEERS", ""))
-    if options.list:
-        chosen = workloads.listed(options.list)
-    else:
+    chosen = []
+    if options.own or not options.list:
         folder = built / ("inputs-%g" % scale)
         inputs.write(folder, scale)
-        chosen = workloads.every(built, folder, TOP / "build/root", scale)
+        chosen += workloads.every(built, folder, TOP / "build/root", scale)
+    if options.list:
+        chosen += workloads.listed(options.list)
     chosen = [w for w in chosen if re.search(os.environ.get("WORKLOADS", "."), w.name)]
     left_out += ["%s: %s" % (w.name, w.missing) for w in chosen if w.missing]
     chosen = [w for w in chosen if not w.missing]
