@@ -24,10 +24,12 @@ struct ap_profile_index {
 
 struct ap_profile *ap_profile_new(void)
 {
+	static uint64_t made;
 	struct ap_profile *profile = calloc(1, sizeof(*profile));
 
 	if (!profile)
 		return NULL;
+	profile->number = ++made;
 	profile->index = calloc(1, sizeof(*profile->index));
 	if (!profile->index) {
 		free(profile);

@@ -123,6 +123,7 @@ struct ap_profile {
 	uint32_t stack_count;	  /* different stacks among the samples */
 	uint32_t main_mapping;	  /* index of the program itself, for writers that put it first */
 	int64_t total[AP_VALUES]; /* sums over the samples; saturating */
+	uint64_t number;	  /* no other profile of this process has had it */
 	struct ap_profile_index *index; /* private */
 };
 

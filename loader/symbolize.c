@@ -32,6 +32,17 @@ struct known {
 	bool used; /* not only known from another time */
 };
 
+/* Functions that have been added to a profile, by their pointers: C++'s names are long. */
+struct functions {
+	uint64_t profile; /* its number; 0: none */
+	struct added {
+		struct ap_symbol symbol;
+		uint32_t function;
+	} * added;
+	uint32_t count, room;
+	struct ap_table by_symbol;
+};
+
 struct ap_symbolizer {
 	const struct ap_jit *jit; /* NULL: none */
 	char *debug_directory;
@@ -45,6 +56,7 @@ struct ap_symbolizer {
 	struct ap_table known_table;
 	struct ap_symbol *symbols;
 	uint32_t symbol_count, symbol_room;
+	struct functions functions;
 	struct ap_symbol single; /* of an address that is not kept */
 };
 
@@ -103,6 +115,13 @@ static void object_free(struct object *object)
 	free(object);
 }
 
+static void functions_clear(struct functions *functions)
+{
+	free(functions->added);
+	ap_table_clear(&functions->by_symbol);
+	*functions = (struct functions){0};
+}
+
 void ap_symbolizer_free(struct ap_symbolizer *symbolizer)
 {
 	if (!symbolizer)
@@ -113,6 +132,7 @@ void ap_symbolizer_free(struct ap_symbolizer *symbolizer)
 	free(symbolizer->known);
 	ap_table_clear(&symbolizer->known_table);
 	free(symbolizer->symbols);
+	functions_clear(&symbolizer->functions);
 	ap_symbol_cache_clear(&symbolizer->cache);
 	ap_symbol_names_clear(&symbolizer->names);
 	free(symbolizer->debug_directory);
@@ -357,6 +377,43 @@ int ap_symbolize_mapping(struct ap_profile *profile, const struct ap_mapping *ma
 		object ? object->path : mapping->name, object ? object->build_id : NULL);
 }
 
+static bool added_equal(const void *array, uint32_t index, const void *key)
+{
+	const struct ap_symbol *a = &((const struct added *)array)[index].symbol, *b = key;
+
+	return a->name == b->name && a->system_name == b->system_name && a->file == b->file &&
+	       a->start_line == b->start_line;
+}
+
+/* The function of a symbol in a profile; or -ENOMEM. */
+static int function_add(struct ap_symbolizer *symbolizer, struct ap_profile *profile,
+	const struct ap_symbol *symbol)
+{
+	struct functions *functions = &symbolizer->functions;
+	uint64_t hash = ap_hash_u64((uint64_t)symbol->start_line, (uintptr_t)symbol->name);
+	int64_t index;
+	int function;
+
+	hash = ap_hash_u64(hash, (uintptr_t)symbol->system_name);
+	hash = ap_hash_u64(hash, (uintptr_t)symbol->file);
+	if (functions->profile != profile->number)
+		functions_clear(functions);
+	functions->profile = profile->number;
+	index = ap_table_find(&functions->by_symbol, hash, added_equal, functions->added, symbol);
+	if (index >= 0)
+		return (int)functions->added[index].function;
+	function = ap_profile_add_function(
+		profile, symbol->name, symbol->system_name, symbol->file, symbol->start_line);
+	if (function < 0)
+		return function;
+	if (ap_array_grow((void **)&functions->added, functions->count, &functions->room,
+		    sizeof(*functions->added)) ||
+		ap_table_add(&functions->by_symbol, hash, functions->count))
+		return -ENOMEM;
+	functions->added[functions->count++] = (struct added){*symbol, (uint32_t)function};
+	return function;
+}
+
 int ap_symbolize_location(struct ap_symbolizer *symbolizer, struct ap_profile *profile,
 	const struct ap_mapping *mapping, uint64_t address, bool is_return)
 {
@@ -373,8 +430,7 @@ int ap_symbolize_location(struct ap_symbolizer *symbolizer, struct ap_profile *p
 			return index;
 	}
 	for (int i = 0; i < count; i++) {
-		int function = ap_profile_add_function(profile, symbols[i].name,
-			symbols[i].system_name, symbols[i].file, symbols[i].start_line);
+		int function = function_add(symbolizer, profile, &symbols[i]);
 
 		if (function < 0)
 			return function;
