@@ -213,7 +213,7 @@ static __always_inline void scratch_own(struct scratch *scratch, const struct ap
 {
 	__u32 *list;
 
-	scratch->site_key.process = process ? process->process : process_id;
+	scratch->site_key.process = process ? process->process : process_id + executed;
 	if (!has_tree)
 		return;
 	list = bpf_map_lookup_elem(&process_lists, &scratch->site_key.process);
@@ -271,11 +271,24 @@ int on_alloc_without_loop(struct pt_regs *regs)
 	return alloc_take(regs, walk_stack_without_loop);
 }
 
+/* The loader is woken to look at the new program. No other thread of the old one is left. */
+SEC("raw_tracepoint/sched_process_exec")
+int on_target_exec(struct bpf_raw_tracepoint_args *context)
+{
+	struct task_struct *task = (struct task_struct *)context->args[0];
+
+	if (pid_seen(task) != process_id)
+		return 0;
+	executed += AP_PROCESS_EXEC;
+	wish_make(1, 0, process_id);
+	return 0;
+}
+
 SEC("uprobe")
 int on_free(struct pt_regs *regs)
 {
 	struct ap_totals *total = totals_get();
-	struct ap_live_key key = {.pointer = PT_REGS_PARM1(regs), .process = process_id};
+	struct ap_live_key key = {.pointer = PT_REGS_PARM1(regs), .process = process_id + executed};
 	struct ap_process *process;
 
 	if (has_tree) {

@@ -190,6 +190,12 @@ static __always_inline int map_insert(void *map, const void *key, const void *va
  * address space, so whatever arrives is this process's, also from a vfork child. */
 const volatile unsigned int process_id = 0;
 
+/*
+ * AP_PROCESS_EXEC for each program that the process has executed since: what an earlier one held is
+ * gone with it, and stands under other keys. 0 while a tree is recorded, where `processes` has it.
+ */
+volatile unsigned int executed = 0;
+
 /* A tree of processes is recorded: the probes fire for everybody, and `processes` says who is of
  * the tree. */
 const volatile _Bool has_tree = 0;

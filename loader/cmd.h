@@ -21,6 +21,7 @@
 #include "process_watch.h"
 #include "rate.h"
 #include "session.h"
+#include "site_pool.h"
 #include "target.h"
 #include "term.h"
 #include "variable.h"
@@ -236,7 +237,7 @@ int process_choose(const char *command, const char *name, int argc, char **argv,
 /* ---- A recording ---- */
 
 /* Why a recording ended. */
-enum recording_end { END_INTERRUPTED, END_DURATION, END_EXITED, END_NOT_YET };
+enum recording_end { END_INTERRUPTED, END_DURATION, END_EXITED, END_EXECUTED, END_NOT_YET };
 
 /* One of a kind for each file that has it. */
 struct recording_variables {
@@ -287,6 +288,15 @@ struct recording_work {
 	enum recording_work_kind kind;
 };
 
+/* The programs that the target executes, unless a tree is recorded, which has its own. */
+struct recording_exec {
+	uint32_t seen;		     /* ap_session_executed(), as it was last looked at */
+	uint64_t until_ns;	     /* when the last one must have probes; 0: it has them */
+	char path[512];		     /* of it, printable */
+	const char *lack;	     /* why it is not recorded */
+	struct ap_site_pool earlier; /* what those before it have left */
+};
+
 /* What had been allocated at a moment. */
 struct recording_moment {
 	uint64_t at_ns, allocated;
@@ -297,8 +307,9 @@ struct recording {
 	struct ap_object_set files; /* of all tables of mappings */
 	struct ap_target target;
 	struct ap_session *session;
-	struct ap_tree *tree;		  /* NULL: only the target is recorded */
-	bool root_ended;		  /* the target; others of the tree may go on */
+	struct ap_tree *tree; /* NULL: only the target is recorded */
+	bool root_ended;      /* the target; others of the tree may go on */
+	struct recording_exec exec;
 	struct ap_jit jit;		  /* of code that the target makes */
 	struct ap_symbolizer *symbolizer; /* while a profile is made */
 	struct ap_debuginfod *debuginfod; /* as long; NULL: not configured */
@@ -357,6 +368,9 @@ int recording_scan(struct recording *recording, struct ap_error *error);
 
 /* Waits, with progress, until the recording is over: says why in recording->end. */
 int recording_wait(struct recording *recording, struct ap_error *error);
+
+/* Follows the target into what it executes. Returns whether that has no probes: it is over then. */
+bool recording_exec_follow(struct recording *recording, uint64_t now_ns);
 
 /* Shows the line of progress. */
 void recording_status_show(struct recording *recording, uint64_t now_ns);

@@ -38,7 +38,7 @@ static void losses_warn(const struct recording *recording, const struct ap_snaps
 
 /* Why it ended: "the time was over", "was killed by the OOM killer at 14:02:11 UTC, live 3.9 GiB".
  */
-#define END_TEXT (AP_DEATH_TEXT + AP_SIZE_TEXT + 8)
+#define END_TEXT (AP_DEATH_TEXT + AP_SIZE_TEXT + 560)
 static char *end_format(
 	char out[END_TEXT], const struct recording *recording, const struct ap_totals *totals)
 {
@@ -47,11 +47,15 @@ static char *end_format(
 		[END_DURATION] = "the time was over",
 		[END_NOT_YET] = "a snapshot of it",
 	};
+	double held = (double)(totals->allocated.weight - totals->freed.weight);
 	char death[AP_DEATH_TEXT], live[AP_SIZE_TEXT];
 
 	if (recording->end == END_EXITED)
 		snprintf(out, END_TEXT, "%s, live %s", ap_death_format(death, &recording->death),
-			ap_size_format(live, totals->allocated.weight - totals->freed.weight));
+			ap_size_format(live, held));
+	else if (recording->end == END_EXECUTED)
+		snprintf(out, END_TEXT, "executed %s, which %s; live %s",
+			recording->exec.path, recording->exec.lack, ap_size_format(live, held));
 	else
 		snprintf(out, END_TEXT, "%s", ends[recording->end]);
 	return out;
@@ -199,7 +203,7 @@ static void end_print(const struct recording *recording, const struct ap_totals 
 			(unsigned long long)wishes_lost);
 	if (recording->options->out.quiet)
 		return;
-	if (recording->end == END_EXITED)
+	if (recording->end == END_EXITED || recording->end == END_EXECUTED)
 		fprintf(stderr, "%s %s\n", recording->target.comm,
 			end_format(end, recording, totals));
 	else if (recording->root_ended)

@@ -45,6 +45,7 @@ void recording_clear(struct recording *recording)
 	free(recording->guards.items);
 	ap_mmap_watch_close(&recording->watch);
 	ap_tree_close(recording->tree);
+	ap_site_pool_clear(&recording->exec.earlier);
 	ap_jit_clear(&recording->jit);
 	ap_session_close(recording->session);
 	ap_process_watch_close(recording->deaths);
@@ -289,6 +290,10 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 		if (polled[0].revents && !recording->root_ended) {
 			recording_root_ended(recording);
 			polled[0].fd = -1;
+		}
+		if (recording_exec_follow(recording, now)) {
+			recording->end = END_EXECUTED;
+			break;
 		}
 		if (!recording_goes_on(recording)) {
 			recording->end = END_EXITED;

@@ -89,6 +89,7 @@ static int record(struct recording *recording, struct ap_object *library, char *
 	if (err)
 		goto out;
 	executed = true;
+	recording->exec.seen = ap_session_executed(recording->session);
 	ap_target_read_names(target);
 	err = recording_scan(recording, error);
 	if (err == -ESRCH)

@@ -163,7 +163,7 @@ static int counters_refresh(struct top *top, uint64_t now_ns, struct ap_error *e
 	/* As --max-rate has it by now. */
 	top->model.state.period =
 		recording->rate.most ? recording->rate.period : recording_period(recording);
-	err = ap_session_snapshot(recording->session, &snapshot);
+	err = recording_snapshot(recording, &snapshot);
 	if (!err)
 		err = ap_top_refresh(&top->model, &snapshot, &recording->target.table,
 			now_ns - recording->begin_ns, now_ns);
@@ -379,6 +379,9 @@ static int record(struct top *top, pid_t pid, struct ap_error *error)
 	recording_stop(recording, error);
 	if (!options->recording.out.quiet && recording->end == END_EXITED)
 		fprintf(stderr, "%s %s\n", recording->target.comm, top->end);
+	else if (!options->recording.out.quiet && recording->end == END_EXECUTED)
+		fprintf(stderr, "%s executed %s, which %s\n", recording->target.comm,
+			recording->exec.path, recording->exec.lack);
 	else if (!options->recording.out.quiet)
 		fprintf(stderr, "detached; %s keeps running\n", recording->target.comm);
 	if (!options->print || top->model.state.samples)

@@ -105,13 +105,15 @@ int recording_totals(const struct recording *recording, struct ap_totals *ret)
 	int err = ap_session_totals(recording->session, ret);
 	const struct ap_counters *released;
 
-	if (err || !recording->tree)
+	if (err)
 		return err;
-	released = ap_tree_released(recording->tree);
+	released = recording->tree ? ap_tree_released(recording->tree)
+				   : &recording->exec.earlier.released;
 	ret->freed.samples += released->samples;
 	ret->freed.objects += released->objects;
 	ret->freed.bytes += released->bytes;
 	ret->freed.weight += released->weight;
+	ret->freed.squares += released->squares;
 	return 0;
 }
 
@@ -119,7 +121,10 @@ int recording_snapshot(struct recording *recording, struct ap_snapshot *ret)
 {
 	int err = ap_session_snapshot(recording->session, ret);
 
-	return err || !recording->tree ? err : ap_tree_snapshot(recording->tree, ret);
+	if (err)
+		return err;
+	return recording->tree ? ap_tree_snapshot(recording->tree, ret)
+			       : ap_site_pool_add(&recording->exec.earlier, ret);
 }
 
 int recording_file(struct recording *recording, struct ap_profile *profile,

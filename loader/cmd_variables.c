@@ -44,11 +44,12 @@ static int variable_open(const struct recording *recording, struct recording_var
 	return 0;
 }
 
-/* The memory of a child that has executed another program meanwhile is gone: there will be another
+/* The memory of one that has executed another program meanwhile is gone: there will be another
  * variable. */
 static bool has_executed(const struct recording *recording, int err)
 {
-	return recording->child && err == -EIO;
+	return err == -EIO && (recording->child || ap_session_executed(recording->session) !=
+							   recording->exec.seen);
 }
 
 /* What was asked for, or else the target's own. */

@@ -34,3 +34,11 @@ struct ap_probe_state ap_probe_state_read(
 	state.attached = count != 0;
 	return state;
 }
+
+bool ap_probes_attached(const struct ap_target *target)
+{
+	for (size_t i = 0; i < target->probed_count; i++)
+		if (ap_probe_state_read(target, &target->probed[i]).attached)
+			return true;
+	return false;
+}

@@ -22,4 +22,11 @@ struct ap_probe_state {
 struct ap_probe_state ap_probe_state_read(
 	const struct ap_target *target, const struct ap_probed *probed);
 
+/*
+ * Whether the probes of one of its files fire for somebody. From then on what is written to the
+ * variables of a program that is being loaded stays: a dynamic linker maps a file as a whole before
+ * it maps its data.
+ */
+bool ap_probes_attached(const struct ap_target *target);
+
 #endif

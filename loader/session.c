@@ -142,6 +142,11 @@ bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_
 	return session->wants_mappings;
 }
 
+uint32_t ap_session_executed(const struct ap_session *session)
+{
+	return session->skeleton->bss->executed;
+}
+
 uint64_t ap_session_wishes_lost(const struct ap_session *session)
 {
 	return session->skeleton->bss->wishes_lost;
@@ -250,6 +255,7 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 	session->skeleton->rodata->max_size = options->max_size;
 	session->skeleton->rodata->max_depth = options->max_depth;
 	session->skeleton->rodata->by_thread = options->by_thread;
+	bpf_program__set_autoload(session->skeleton->progs.on_target_exec, !session->has_tree);
 	programs_choose(session);
 	err = programs_resolve(session);
 	if (!err)
@@ -260,6 +266,10 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 		err = allocprof_bpf__load(session->skeleton);
 	if (!err)
 		err = unwind_open(session);
+	/* A kernel that does not let us leaves what an earlier program held where it was. */
+	if (!err && !session->has_tree)
+		session->skeleton->links.on_target_exec =
+			bpf_program__attach(session->skeleton->progs.on_target_exec);
 out:
 	if (err) {
 		/* Who may not load a program gets EPERM: EACCES is the verifier's. */

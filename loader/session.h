@@ -88,6 +88,12 @@ typedef const struct ap_process_files *ap_session_mapped_fn(
 bool ap_session_wishes_take(struct ap_session *session, const struct ap_process_files *files,
 	ap_session_mapped_fn *mapped, void *context);
 
+/*
+ * AP_PROCESS_EXEC for each program that the process has executed since the session was opened: with
+ * its number that makes what stands in keys. 0 of a tree. A wish comes with it.
+ */
+uint32_t ap_session_executed(const struct ap_session *session);
+
 /* How many found the ring buffer full. What they stood for is in the stacks' ends as well. */
 uint64_t ap_session_wishes_lost(const struct ap_session *session);
 

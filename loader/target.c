@@ -160,24 +160,31 @@ int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 	return 0;
 }
 
-uint64_t ap_target_address(
-	const struct ap_target *target, const struct ap_probed *probed, uint64_t variable)
+/* The mapping that the process has of the code with a file's probes. NULL: none. */
+static const struct ap_mapping *probed_mapping(
+	const struct ap_target *target, const struct ap_probed *probed)
 {
 	const struct ap_mapping_table *table = &target->table;
-	const struct ap_usdt *usdt = &probed->usdt;
+	uint64_t site = probed->usdt.site[0].offset;
 
-	if (!variable || !usdt->count)
-		return 0;
-	for (size_t i = 0; i < table->current_count; i++) {
+	for (size_t i = 0; i < table->current_count && probed->usdt.count; i++) {
 		const struct ap_mapping *mapping = table->mappings[table->current[i]];
-		uint64_t site = usdt->site[0].offset;
 
 		if (mapping->object == probed->object && site >= mapping->offset &&
 			site - mapping->offset < mapping->end - mapping->start)
-			return mapping->start + usdt->text_offset - mapping->offset -
-			       usdt->text_address + variable;
+			return mapping;
 	}
-	return 0;
+	return NULL;
+}
+
+uint64_t ap_target_address(
+	const struct ap_target *target, const struct ap_probed *probed, uint64_t variable)
+{
+	const struct ap_mapping *mapping = variable ? probed_mapping(target, probed) : NULL;
+
+	return mapping ? mapping->start + probed->usdt.text_offset - mapping->offset -
+				 probed->usdt.text_address + variable
+		       : 0;
 }
 
 int ap_target_search(struct ap_target *target, struct ap_error *error)

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What becomes of a recording when its target executes another program. What the old one held is
+ * gone and counts as freed, and the recording goes on with the new one. If that has no probes, or is
+ * closed to us since the attach was the last time that we could open it, the recording is over as if
+ * the old program had exited, and has what was live then.
+ */
+#include "cmd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "printable.h"
+#include "probe_state.h"
+#include "units.h"
+
+/* How long a program may take until its libraries are there. */
+#define EXEC_WAIT_NS 2000000000ULL
+
+/* Who may not open the process sees its short name. */
+static void path_read(struct recording *recording)
+{
+	struct ap_target renamed = {.pid = recording->target.pid, .pidfd = -1, .comm = "?"};
+	char link[64], path[4096];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", recording->target.pid);
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length < 0) {
+		ap_target_read_names(&renamed);
+		length = snprintf(path, sizeof(path), "%s", renamed.comm);
+	}
+	path[length] = '\0';
+	ap_printable(recording->exec.path, sizeof(recording->exec.path), path);
+}
+
+static void exec_begin(struct recording *recording, uint64_t now_ns)
+{
+	struct ap_process_files *files = &recording->target.table.files;
+	int err;
+
+	recording->exec.until_ns = now_ns + EXEC_WAIT_NS;
+	recording->exec.lack = "has no probes";
+	path_read(recording);
+	/* The old ones are of memory that is gone. */
+	recording_variables_restore(recording);
+	recording->periods.count = recording->guards.count = 0;
+	ap_jit_clear(&recording->jit);
+	recording->jit = AP_JIT_NONE;
+	ap_process_files_close(files);
+	err = ap_process_files_open(files, recording->target.pid);
+	if (err == -EACCES || err == -EPERM) {
+		recording->exec.until_ns = now_ns;
+		recording->exec.lack = "cannot be looked into: the right was given up";
+	}
+}
+
+/* An ap_site_pool_owner_fn: sites stay under the number that they have. */
+static uint32_t earlier_owner(void *context, uint32_t process)
+{
+	const struct recording *recording = context;
+	uint32_t pid = (uint32_t)recording->target.pid;
+
+	return AP_PROCESS_PID(process) == pid && process != pid + recording->exec.seen ? process
+										       : 0;
+}
+
+static void exec_tell(const struct recording *recording, uint64_t gone)
+{
+	struct recording_watcher *watcher = recording->watcher;
+	char text[sizeof(recording->exec.path) + 192], size[AP_SIZE_TEXT];
+
+	if (recording->options->out.quiet)
+		return;
+	snprintf(text, sizeof(text), "%s executed %s; the %s that it held are gone",
+		recording->target.comm, recording->exec.path, ap_size_format(size, (double)gone));
+	if (watcher)
+		watcher->tell(watcher, text);
+	else
+		fprintf(stderr, "note: %s\n", text);
+}
+
+/* Goes on with the new program. */
+static void exec_finish(struct recording *recording, uint64_t now_ns)
+{
+	struct ap_site_pool *earlier = &recording->exec.earlier;
+	struct ap_snapshot_maps maps = ap_session_maps(recording->session);
+	uint64_t before = earlier->released.weight;
+
+	recording->exec.until_ns = 0;
+	/* What could not be taken, for want of memory, is live on: the next time takes it. */
+	ap_site_pool_take(earlier, &maps, earlier_owner, recording, now_ns);
+	ap_progress_end(&recording->progress);
+	exec_tell(recording, earlier->released.weight - before);
+	recording->target.table.program = NULL;
+	ap_target_read_names(&recording->target);
+	recording_variables_renew(recording);
+	recording->scan_ns = now_ns;
+}
+
+static bool newest_was_sampled(const struct recording *recording)
+{
+	struct ap_snapshot_maps maps = ap_session_maps(recording->session);
+	uint32_t process = (uint32_t)recording->target.pid + recording->exec.seen;
+	struct ap_map_dump dump = {0};
+	bool found = false;
+
+	if (!ap_map_dump_read(
+		    maps.sites, sizeof(struct ap_site_key), sizeof(struct ap_site), &dump))
+		for (size_t i = 0; i < dump.count; i++)
+			found |= ((struct ap_site_key *)dump.keys)[i].process == process;
+	free(dump.keys);
+	free(dump.values);
+	return found;
+}
+
+/* Whether the newest program is known to be recorded. What was read before it is of the old one. */
+static bool newest_is_recorded(const struct recording *recording)
+{
+	if (recording->root_ended)
+		return newest_was_sampled(recording);
+	return recording->scanned_ns > recording->exec.until_ns - EXEC_WAIT_NS &&
+	       ap_probes_attached(&recording->target);
+}
+
+bool recording_exec_follow(struct recording *recording, uint64_t now_ns)
+{
+	struct recording_exec *exec = &recording->exec;
+	uint32_t executed = ap_session_executed(recording->session);
+
+	if (executed != exec->seen) {
+		exec->seen = executed;
+		exec_begin(recording, now_ns);
+	}
+	if (!exec->until_ns)
+		return false;
+	if (newest_is_recorded(recording)) {
+		exec_finish(recording, now_ns);
+		return false;
+	}
+	if (now_ns < exec->until_ns && !recording->root_ended) {
+		recording->scan_ns = now_ns;
+		return false;
+	}
+	/* The child of run may have children with probes, and we stay until it ends. */
+	if (!recording->child)
+		return true;
+	exec_finish(recording, now_ns);
+	return false;
+}
