@@ -9,12 +9,15 @@
  *
  * With `-` before the name the loop runs with the calls left out, for its own cost to be
  * subtracted. With `stop` behind N it stops itself (SIGSTOP) before it begins, to be attached to.
+ * With `endless` it does so many again and again, and prints the nanoseconds of CPU time of each.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "random.h"
 
@@ -69,28 +72,52 @@ static inline __attribute__((always_inline)) void loop_batch(long n, int dry)
 	}
 }
 
-#define RUN(name)                                     \
-	do {                                          \
-		if (!strcmp(argv[1], #name))          \
-			loop_##name(n, 0);            \
-		else if (!strcmp(argv[1], "-" #name)) \
-			loop_##name(n, 1);            \
-		else                                  \
-			break;                        \
-		return 0;                             \
+#define RUN(loop)                                  \
+	do {                                       \
+		if (!strcmp(name, #loop))          \
+			loop_##loop(n, 0);         \
+		else if (!strcmp(name, "-" #loop)) \
+			loop_##loop(n, 1);         \
+		else                               \
+			break;                     \
+		return true;                       \
 	} while (0)
+
+/* False: there is no such loop. */
+static bool run(const char *name, long n)
+{
+	RUN(fixed);
+	RUN(slots);
+	RUN(batch);
+	return false;
+}
+
+static long cpu_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
 
 int main(int argc, char **argv)
 {
 	long n = argc > 2 ? atol(argv[2]) : 0;
+	const char *how = argc > 3 ? argv[3] : "";
+	long start = cpu_time(), end;
 
-	if (argc > 3 && !strcmp(argv[3], "stop"))
+	if (!strcmp(how, "stop"))
 		raise(SIGSTOP);
-	if (n > 0) {
-		RUN(fixed);
-		RUN(slots);
-		RUN(batch);
+	if (n <= 0 || !run(argv[1], n)) {
+		fprintf(stderr, "usage: pairs [-]fixed|slots|batch N [stop|endless]\n");
+		return 2;
 	}
-	fprintf(stderr, "usage: pairs [-]fixed|slots|batch N [stop]\n");
-	return 2;
+	while (!strcmp(how, "endless")) {
+		end = cpu_time();
+		printf("%ld\n", end - start);
+		fflush(stdout);
+		start = end;
+		run(argv[1], n);
+	}
+	return 0;
 }
