@@ -54,7 +54,7 @@ wait_until sampled 40
 hold 40
 say
 wait "$loader" || fail "run ended with $?"
-has "$tmp/run.err" "^note: executer executed .*; the 732.4 KiB that it held are gone" || fail "run says nothing"
+has "$tmp/run.err" "^note: executer executed .*; the 73[0-9.]+ KiB that it held are gone" || fail "run says nothing"
 equal "live in run" "$(of_hold live)" 30000
 equal "allocated in run" "$(of_hold allocated)" 1040000
 
