@@ -34,11 +34,12 @@ def cpu_masks():
 
 def run_once(built, workload, library, masks):
     """Returns a run as report.py describes it."""
-    with tempfile.NamedTemporaryFile(mode="r") as out, tempfile.TemporaryFile(mode="w+") as err:
+    with tempfile.NamedTemporaryFile(mode="r") as out, tempfile.TemporaryFile(mode="w+") as err, \
+            tempfile.TemporaryDirectory() as folder:  # some leave a file where they are
         process = subprocess.Popen(
             [str(built / "measure"), "-p", library, "-c", str(masks[1 if workload.threads else 0]),
              "-i", workload.stdin, "-o", out.name, *workload.command],
-            stdout=subprocess.PIPE, stderr=err, text=True, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=err, text=True, start_new_session=True, cwd=folder,
             env={**os.environ, **workload.env})
         started = time.monotonic()
         try:
