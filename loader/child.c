@@ -100,22 +100,31 @@ int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *err
 	int failure;
 	ssize_t length;
 
+	ap_child_hold_begin(&child->hold, child->pid);
 	if (write(child->go, "", 1) != 1) {
 		ap_error_what(error, AP_EXIT_RUN_FAILURE, "the child ended before its start");
 		return -ECHILD;
 	}
+	ap_child_hold_exec(&child->hold);
 	/* End of file: the exec has closed the other end. */
 	do {
 		length = read(child->failed, &failure, sizeof(failure));
 	} while (length < 0 && errno == EINTR);
-	if (length != sizeof(failure))
+	if (length != sizeof(failure)) {
+		ap_child_hold_libraries(&child->hold);
 		return 0;
+	}
 	ap_error_what(error,
 		failure == -ENOENT ? AP_EXIT_RUN_NOT_FOUND : AP_EXIT_RUN_NOT_EXECUTABLE,
 		"cannot run %s", name);
 	ap_error_detail(error, "%s", strerror(-failure));
 	ap_error_hint(error, "check the name, or give its path");
 	return failure;
+}
+
+void ap_child_release(struct ap_child *child)
+{
+	ap_child_hold_end(&child->hold);
 }
 
 int ap_child_wait(struct ap_child *child)
@@ -134,6 +143,7 @@ int ap_child_wait(struct ap_child *child)
 
 void ap_child_clear(struct ap_child *child)
 {
+	ap_child_release(child);
 	if (child->go >= 0)
 		close(child->go);
 	if (child->failed >= 0)

@@ -5,12 +5,14 @@
 
 #include <sys/types.h>
 
+#include "child_hold.h"
 #include "error.h"
 
 struct ap_child {
 	pid_t pid;  /* 0: none */
 	int go;	    /* our end of the pipe on which it waits; -1: not open */
 	int failed; /* whence comes the errno of an exec that failed; -1: not open */
+	struct ap_child_hold hold;
 };
 
 /*
@@ -21,10 +23,14 @@ struct ap_child {
 int ap_child_fork(struct ap_child *child, char **command, const char *library);
 
 /*
- * Lets it go. 0 when the command is running; a negative errno when it could not be executed, with
- * the error filled in.
+ * Lets it go as far as its libraries are mapped, or for good where it cannot be held there. 0 when
+ * the command is running, to be released; a negative errno when it could not be executed, with the
+ * error filled in.
  */
 int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *error);
+
+/* Lets it go on, if it is held. */
+void ap_child_release(struct ap_child *child);
 
 /* Waits for its end: its exit status as a shell would have it, 128 + the signal's number. */
 int ap_child_wait(struct ap_child *child);

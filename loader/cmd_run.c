@@ -92,6 +92,7 @@ static int record(struct recording *recording, struct ap_object *library, char *
 	recording->exec.seen = ap_session_executed(recording->session);
 	ap_target_read_names(target);
 	err = recording_scan(recording, error);
+	ap_child_release(&child);
 	if (err == -ESRCH)
 		err = 0;
 	if (!err)

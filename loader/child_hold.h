@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A child that is held while its first tables are made: after its exec, when the libraries that it
+ * is linked with are mapped and no code but the dynamic linker's has run. Of a program with large
+ * libraries the constructors allocate much, at a time when nobody could unwind their stacks yet.
+ *
+ * By ptrace, which the kernel ends with us: a child that we do not let go, it does. Once let go it
+ * runs as if nothing had been, and others may trace it.
+ *
+ * To be used by one thread, in this order.
+ */
+#ifndef ALLOCPROF_CHILD_HOLD_H
+#define ALLOCPROF_CHILD_HOLD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct ap_child_hold {
+	pid_t pid; /* 0: not held, then the others do nothing */
+	bool at_exec;
+};
+
+/*
+ * Of a child that has not executed its program yet. Not of a program that would have other rights
+ * for being traced, which a tracer without CAP_SYS_PTRACE does to those with setuid.
+ */
+void ap_child_hold_begin(struct ap_child_hold *hold, pid_t pid);
+
+/* Waits for its exec, or its end. */
+void ap_child_hold_exec(struct ap_child_hold *hold);
+
+/* Lets it map its libraries, and waits for that. One that has none, or a signal, is let go. */
+void ap_child_hold_libraries(struct ap_child_hold *hold);
+
+void ap_child_hold_end(struct ap_child_hold *hold);
+
+#endif
