@@ -63,6 +63,7 @@ unit_tests  := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 alloc_tests := $(patsubst %.c,$(O)/%,$(wildcard tests/alloc/test_*.c))
 pages       := $(patsubst %.c,$(O)/%,$(wildcard tests/browser/*.c))
 fuzzers     := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_runs   := $(patsubst tests/fuzz/fuzz_%.c,fuzz-%,$(wildcard tests/fuzz/fuzz_*.c))
 SECONDS     ?= 60
 programs    := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
                $(patsubst %.cc,$(O)/%,$(wildcard tests/programs/*.cc))
@@ -78,7 +79,7 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 .SECONDARY:
 .PHONY: all alloc deps demo pictures check check-alloc check-unit check-integration check-kernels lint format asan ubsan tsan \
 	units alloc-tests bench bench-symbols overhead accidents soak fuzz fuzzers coverage test-programs install uninstall deb clean help \
-	compile_commands.json
+	compile_commands.json $(fuzz_runs)
 
 all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)
 alloc: $(O)/liballocprof.so $(O)/liballocprof.a  ## build the allocator alone: needs a C compiler only
@@ -264,14 +265,14 @@ overhead:  ## what the probes cost, idle and recording; takes PARTS=REGEX PROFIL
 # The allocator's tests under TSan are those of threads: it cannot follow a fork of a threaded
 # process. ASan's shadow lies where the region does. UBSan needs memory that test_limits denies it.
 asan:  ## the loader's unit tests with AddressSanitizer
-	$(Q)$(MAKE) --no-print-directory O=$(O)/asan OPT=-O1 SANITIZE=-fsanitize=address units
+	$(Q)$(MAKE) --no-print-directory $(JOBS) O=$(O)/asan OPT=-O1 SANITIZE=-fsanitize=address units
 	$(Q)O=$(O)/asan tests/run.sh unit
 ubsan:  ## unit tests and the allocator's tests with UndefinedBehaviorSanitizer
-	$(Q)$(MAKE) --no-print-directory O=$(O)/ubsan OPT=-O1 \
+	$(Q)$(MAKE) --no-print-directory $(JOBS) O=$(O)/ubsan OPT=-O1 \
 		SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' units alloc-tests
 	$(Q)O=$(O)/ubsan ONLY='unit/test_|alloc/test_[^l]' tests/run.sh unit alloc
 tsan:  ## the allocator's tests of threads with ThreadSanitizer
-	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan OPT=-O1 SANITIZE=-fsanitize=thread APART=1 \
+	$(Q)$(MAKE) --no-print-directory $(JOBS) O=$(O)/tsan OPT=-O1 SANITIZE=-fsanitize=thread APART=1 \
 		$(tsan_tests:%=$(O)/tsan/tests/%)
 	$(Q)O=$(O)/tsan ONLY='$(subst $(space),|,$(tsan_tests))' tests/run.sh alloc
 
@@ -283,14 +284,15 @@ bench-symbols: $(O)/bench/symbols/symbols $(if $(FILE),,$(O)/bench/symbols/progr
 	$(Q)$(O)/bench/symbols/symbols $(or $(FILE),$(O)/bench/symbols/program.so)
 
 # Each tests/fuzz/fuzz_NAME.c starts from what is in tests/fuzz/NAME; what it finds is in $(O)/fuzz.
-fuzz:  ## run each fuzz target for SECONDS (60); ONLY=NAME runs one
+fuzz:  ## run each fuzz target for SECONDS (60), one a core; ONLY=NAME runs one
 	$(Q).ci/deps build fuzz
-	$(Q)$(MAKE) --no-print-directory O=$(O)/fuzz OPT=-O1 CC=$(CLANG) \
+	$(Q)$(MAKE) --no-print-directory $(JOBS) O=$(O)/fuzz OPT=-O1 CC=$(CLANG) \
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
-	$(Q)for target in $(filter tests/fuzz/fuzz_$(or $(ONLY),%),$(fuzzers:$(O)/%=%)); do name=$${target##*/fuzz_}; \
-		mkdir -p $(O)/fuzz/corpus/$$name; \
-		(cd $(O)/fuzz && ./$$target -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 \
-			-print_final_stats=1 corpus/$$name $(CURDIR)/tests/fuzz/$$name) || exit 1; done
+	$(Q)$(MAKE) --no-print-directory $(JOBS) --output-sync $(filter fuzz-$(or $(ONLY),%),$(fuzz_runs))
+$(fuzz_runs): fuzz-%:
+	$(Q)mkdir -p $(O)/fuzz/corpus/$*
+	$(Q)cd $(O)/fuzz && ./tests/fuzz/fuzz_$* -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 \
+		-print_final_stats=1 corpus/$* $(CURDIR)/tests/fuzz/$*
 fuzzers: $(fuzzers)
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(loader_lib) $(proto_obj)
 	$(call msg,FUZZ,$@)
