@@ -9,7 +9,9 @@ const char *const ap_top_help[] = {
 	"1 2 3 4      sort by LIVE, ALLOC/s, OBJECTS, FUNCTION",
 	"5            sort by GROWTH, after a reset",
 	"up down      select a row; also j k, page up, page down, home g, end G",
-	"enter        the callers of a function; in a tree: open, close",
+	"enter        who calls a function, what it calls; in a tree: open, close",
+	"c            the same of the function of any row",
+	"tab          between its callers and what it calls",
 	"escape       back; takes a filter away",
 	"t            the tree of calls, from the start of the threads",
 	"left right   close and open a branch of it",
@@ -122,11 +124,16 @@ static void filter_key(struct ap_top *top, struct ap_top_pane *pane, unsigned in
 
 /* ---- Layout ---- */
 
-static void callers_show(struct ap_top *top, struct ap_top_pane *pane, const struct ap_top_row *row)
+/* From one sandwich to another the way back stays. */
+static void sandwich_show(
+	struct ap_top *top, struct ap_top_pane *pane, const struct ap_top_row *row)
 {
-	top->view.layout = AP_TOP_CALLERS;
+	if (top->view.layout != AP_TOP_SANDWICH) {
+		pane->return_layout = top->view.layout;
+		pane->return_to = row->key;
+	}
+	top->view.layout = AP_TOP_SANDWICH;
 	top->view.function = row->function;
-	pane->return_to = row->key;
 	pane->selected = 0;
 }
 
@@ -139,21 +146,36 @@ static int row_enter(struct ap_top *top, struct ap_top_pane *pane, unsigned int 
 	row = &top->rows.rows[selected_index(pane, &top->rows)];
 	if (row->function == AP_TOP_NO_FUNCTION)
 		return 0;
-	if (top->view.layout == AP_TOP_FLAT) {
-		if (key == AP_KEY_ENTER)
-			callers_show(top, pane, row);
+	if (key == 'c' || (key == AP_KEY_ENTER && top->view.layout == AP_TOP_FLAT)) {
+		sandwich_show(top, pane, row);
 		return 0;
 	}
+	if (top->view.layout == AP_TOP_FLAT)
+		return 0;
 	if (!row->has_children || (key == AP_KEY_LEFT && row->closed) ||
 		(key == AP_KEY_RIGHT && !row->closed))
 		return 0;
 	return ap_top_view_toggle(&top->view, row->key);
 }
 
+/* To where the other half of a sandwich begins, which comes to the top of the screen. */
+static void half_switch(struct ap_top *top, struct ap_top_pane *pane)
+{
+	const struct ap_top_rows *rows = &top->rows;
+	uint32_t calls = 0;
+
+	while (calls < rows->count && rows->rows[calls].half != AP_TOP_CALLS)
+		calls++;
+	if (calls == rows->count)
+		return;
+	pane->first = selected_index(pane, rows) < calls ? calls : 0;
+	select_row(pane, rows, pane->first);
+}
+
 static void go_back(struct ap_top *top, struct ap_top_pane *pane)
 {
-	if (top->view.layout == AP_TOP_CALLERS) {
-		top->view.layout = AP_TOP_FLAT;
+	if (top->view.layout == AP_TOP_SANDWICH) {
+		top->view.layout = pane->return_layout;
 		pane->selected = pane->return_to;
 	} else {
 		top->view.filter[0] = '\0';
@@ -203,10 +225,14 @@ static int action_of(struct ap_top *top, struct ap_top_pane *pane, unsigned int 
 	case 'h':
 		pane->help = true;
 		break;
+	case 'c':
 	case AP_KEY_ENTER:
 	case AP_KEY_LEFT:
 	case AP_KEY_RIGHT:
 		return row_enter(top, pane, key);
+	case '\t':
+		half_switch(top, pane);
+		break;
 	case AP_KEY_ESCAPE:
 	case AP_KEY_BACKSPACE:
 		go_back(top, pane);

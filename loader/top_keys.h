@@ -30,7 +30,8 @@ struct ap_top_pane {
 	uint64_t selected;   /* key of a row; 0: whichever is the first */
 	uint32_t first;	     /* row that is shown at the top */
 	unsigned int height; /* rows that fit */
-	uint64_t return_to;  /* selected before the callers were shown */
+	uint64_t return_to;  /* selected before a sandwich was shown, in this layout: */
+	enum ap_top_layout return_layout;
 	bool paused, help;
 	bool filtering;		   /* the filter is being typed */
 	char message[AP_TOP_TEXT]; /* until the next key */

@@ -15,6 +15,7 @@ struct node {
 	uint32_t parent; /* index; of the roots NONE */
 	uint32_t function;
 	int64_t line;
+	enum ap_top_half half; /* of a root */
 	struct ap_top_values value;
 	uint32_t first, count; /* children, in builder.order */
 };
@@ -83,13 +84,25 @@ static int matches_find(struct builder *builder)
 	return 0;
 }
 
+/* Where in a site's stack the function of a sandwich is, the outermost if it has called itself, so
+ * that the site counts once; site->count: nowhere. */
+static uint32_t outermost_call(const struct builder *builder, const struct ap_top_site *site)
+{
+	const struct ap_shown_frame *frame = builder->sites->frames + site->first;
+
+	for (uint32_t i = site->count; i-- > site->caller;)
+		if (frame[i].function == builder->view->function)
+			return i;
+	return site->count;
+}
+
 /* In the flat table a function is looked for, in trees whatever it is called from or calls. */
 static bool site_matches(const struct builder *builder, const struct ap_top_site *site)
 {
 	const struct ap_shown_frame *frame = builder->sites->frames + site->first;
 
-	if (builder->view->layout == AP_TOP_CALLERS &&
-		frame[site->caller].function != builder->view->function)
+	if (builder->view->layout == AP_TOP_SANDWICH &&
+		outermost_call(builder, site) == site->count)
 		return false;
 	if (!builder->matches)
 		return true;
@@ -108,51 +121,94 @@ static bool node_equal(const void *array, uint32_t index, const void *key)
 	return ((const struct node *)array)[index].key == *(const uint64_t *)key;
 }
 
-/* Adds a site's values to the node of a frame below another one; the node's index or -ENOMEM. */
-static int64_t node_add(struct builder *builder, uint32_t parent,
-	const struct ap_shown_frame *frame, const struct ap_top_values *value)
+/* Adds a site's values to a node, which has none of these yet; its index or -ENOMEM. */
+static int64_t node_add(
+	struct builder *builder, const struct node *node, const struct ap_top_values *value)
 {
-	int64_t line = builder->view->lines ? frame->line : 0;
-	uint64_t key = ap_hash_u64(parent == NONE ? 0 : builder->nodes[parent].key,
-		ap_hash_u64(frame->function, (uint64_t)line));
-	int64_t index = ap_table_find(&builder->by_key, key, node_equal, builder->nodes, &key);
+	int64_t index =
+		ap_table_find(&builder->by_key, node->key, node_equal, builder->nodes, &node->key);
 
 	if (index < 0) {
 		if (ap_array_grow((void **)&builder->nodes, builder->count, &builder->room,
 			    sizeof(*builder->nodes)) ||
-			ap_table_add(&builder->by_key, key, builder->count))
+			ap_table_add(&builder->by_key, node->key, builder->count))
 			return -ENOMEM;
 		index = builder->count++;
-		builder->nodes[index] = (struct node){
-			.key = key,
-			.parent = parent,
-			.function = frame->function,
-			.line = line,
-		};
+		builder->nodes[index] = *node;
 	}
 	ap_top_values_add(&builder->nodes[index].value, value);
 	return index;
 }
 
-static int site_add(struct builder *builder, const struct ap_top_site *site)
+/* The node of a frame below another one, or of the first frame. */
+static int64_t frame_add(struct builder *builder, uint32_t parent,
+	const struct ap_shown_frame *frame, const struct ap_top_values *value)
+{
+	struct node node = {
+		.parent = parent,
+		.function = frame->function,
+		.line = builder->view->lines ? frame->line : 0,
+	};
+
+	node.key = ap_hash_u64(parent == NONE ? 0 : builder->nodes[parent].key,
+		ap_hash_u64(frame->function, (uint64_t)node.line));
+	return node_add(builder, &node, value);
+}
+
+/* The frames from first to last, both included, each below the one before. 0 or -ENOMEM. */
+static int frames_add(struct builder *builder, const struct ap_top_site *site, int64_t parent,
+	uint32_t first, uint32_t last)
 {
 	const struct ap_shown_frame *frame = builder->sites->frames + site->first;
-	uint32_t first = site->caller, last = site->caller, step = 1;
-	int64_t node = NONE;
+	uint32_t step = first <= last ? 1 : -1U;
 
-	if (builder->view->layout == AP_TOP_TREE) {
-		first = site->count - 1;
-		step = -1U;
-	} else if (builder->view->layout == AP_TOP_CALLERS) {
-		last = site->count - 1;
-	}
 	for (uint32_t i = first;; i += step) {
-		node = node_add(builder, (uint32_t)node, &frame[i], &site->value);
-		if (node < 0)
-			return (int)node;
+		parent = frame_add(builder, (uint32_t)parent, &frame[i], &site->value);
+		if (parent < 0)
+			return (int)parent;
 		if (i == last)
 			return 0;
 	}
+}
+
+static int64_t half_add(
+	struct builder *builder, enum ap_top_half half, const struct ap_top_values *value)
+{
+	struct node node = {
+		.key = ap_hash_u64(half, builder->view->function),
+		.parent = NONE,
+		.function = builder->view->function,
+		.half = half,
+	};
+
+	return node_add(builder, &node, value);
+}
+
+static int sandwich_add(struct builder *builder, const struct ap_top_site *site)
+{
+	uint32_t call = outermost_call(builder, site);
+	int64_t callers = half_add(builder, AP_TOP_CALLED_BY, &site->value);
+	int64_t calls = half_add(builder, AP_TOP_CALLS, &site->value);
+	int err = callers < 0 || calls < 0 ? -ENOMEM : 0;
+
+	if (!err && call + 1 < site->count)
+		err = frames_add(builder, site, callers, call + 1, site->count - 1);
+	if (!err && call > site->caller)
+		err = frames_add(builder, site, calls, call - 1, site->caller);
+	return err;
+}
+
+static int site_add(struct builder *builder, const struct ap_top_site *site)
+{
+	switch (builder->view->layout) {
+	case AP_TOP_TREE:
+		return frames_add(builder, site, NONE, site->count - 1, site->caller);
+	case AP_TOP_SANDWICH:
+		return sandwich_add(builder, site);
+	case AP_TOP_FLAT:
+		break;
+	}
+	return frames_add(builder, site, NONE, site->caller, site->caller);
 }
 
 /* ---- Order ---- */
@@ -189,6 +245,8 @@ static int node_compare(const void *a, const void *b, void *context)
 	/* The roots, whose parent is NONE, come first. */
 	if (x->parent != y->parent)
 		return x->parent + 1 < y->parent + 1 ? -1 : 1;
+	if (x->half != y->half)
+		return x->half < y->half ? -1 : 1;
 	if (builder->view->sort == AP_TOP_BY_NAME)
 		order = strcmp(functions[x->function].name, functions[y->function].name);
 	if (!order)
@@ -272,6 +330,7 @@ static int rows_add(
 		row.key = node->key;
 		row.function = node->function;
 		row.line = node->line;
+		row.half = node->half;
 		row.value = node->value;
 		row.has_children = node->count != 0;
 		row.closed = node->count && closed_find(builder->view, node->key) >= 0;

@@ -17,9 +17,9 @@ enum ap_top_sort {
 };
 
 enum ap_top_layout {
-	AP_TOP_FLAT,	/* who called the allocator */
-	AP_TOP_TREE,	/* from the start of the threads down */
-	AP_TOP_CALLERS, /* of one function, outwards */
+	AP_TOP_FLAT,	 /* who called the allocator */
+	AP_TOP_TREE,	 /* from the start of the threads down */
+	AP_TOP_SANDWICH, /* who calls one function, outwards, and what it calls */
 };
 
 #define AP_TOP_FILTER 64
@@ -29,7 +29,7 @@ struct ap_top_view {
 	enum ap_top_sort sort;
 	enum ap_top_layout layout;
 	bool lines;		    /* the lines of a function apart */
-	uint32_t function;	    /* of AP_TOP_CALLERS */
+	uint32_t function;	    /* of AP_TOP_SANDWICH */
 	char filter[AP_TOP_FILTER]; /* a part of a name or of a file, in either case; "" none */
 	uint64_t *closed;	    /* keys of rows whose children are not shown */
 	uint32_t closed_count, closed_room;
@@ -37,12 +37,16 @@ struct ap_top_view {
 
 #define AP_TOP_NO_FUNCTION UINT32_MAX
 
+/* The two halves of a sandwich begin with a row of the function itself. */
+enum ap_top_half { AP_TOP_WHOLE, AP_TOP_CALLED_BY, AP_TOP_CALLS };
+
 struct ap_top_row {
 	uint64_t key; /* stays from one refresh to the next */
 	struct ap_top_values value;
 	uint32_t function; /* index; AP_TOP_NO_FUNCTION: of `more` rows too small to be shown */
 	uint32_t more;
-	int64_t line; /* 0: unknown, or of several */
+	int64_t line;	       /* 0: unknown, or of several */
+	enum ap_top_half half; /* that begins here */
 	/*
 	 * Where it hangs in a tree. Only where a row has several below it do they stand a level
 	 * deeper: calls without a choice stand below each other.

@@ -239,8 +239,8 @@ static void head_draw(
 	snprintf(last, sizeof(last), "FUNCTION%s", view->lines ? ":LINE" : "");
 	if (view->layout == AP_TOP_TREE)
 		snprintf(last, sizeof(last), "CALLS");
-	else if (view->layout == AP_TOP_CALLERS)
-		snprintf(last, sizeof(last), "CALLERS, outwards; escape: back");
+	else if (view->layout == AP_TOP_SANDWICH)
+		snprintf(last, sizeof(last), "CALLERS AND CALLS");
 	put(pen, A_REVERSE, PAIR_NONE, "  ");
 	put(pen, A_REVERSE | (view->sort == AP_TOP_BY_NAME ? A_BOLD | A_UNDERLINE : 0),
 		view->sort == AP_TOP_BY_NAME ? PAIR_SORT : PAIR_NONE, last);
@@ -289,6 +289,8 @@ static void foot_draw(struct pen *pen, const struct ap_top *top, const struct ap
 {
 	static const char keys[] = "q quit  ? help  1-4 sort  t tree  enter callers  / filter  "
 				   "l lines  r reset  p pause  s save";
+	static const char sandwich_keys[] = "escape back  tab calls or callers  c on to this "
+					    "row's  enter close, open  ? help";
 	char text[AP_TOP_TEXT];
 
 	/* A cell less: writing the last of a screen would scroll it. */
@@ -299,7 +301,8 @@ static void foot_draw(struct pen *pen, const struct ap_top *top, const struct ap
 	} else if (*pane->message) {
 		put(pen, A_BOLD, PAIR_NONE, pane->message);
 	} else {
-		put(pen, A_DIM, PAIR_NONE, keys);
+		put(pen, A_DIM, PAIR_NONE,
+			top->view.layout == AP_TOP_SANDWICH ? sandwich_keys : keys);
 	}
 	line_end(pen, A_NORMAL, PAIR_NONE);
 }

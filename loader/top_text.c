@@ -15,6 +15,11 @@
 /* A name that is cut says more than a place; below that width a place is left out. */
 #define PLACE_COLUMNS 12
 
+/* What follows the name of the function where a half of a sandwich begins. */
+#define HALF_ROOM 16
+static const char *const halves[] = {
+	[AP_TOP_WHOLE] = "", [AP_TOP_CALLED_BY] = ", called by", [AP_TOP_CALLS] = ", calls"};
+
 static const struct ap_top_column live = {"LIVE", AP_TOP_BY_LIVE, 11, true};
 static const struct ap_top_column error = {"+-", AP_TOP_BY_LIVE, 7, false};
 static const struct ap_top_column growth = {"GROWTH", AP_TOP_BY_GROWTH, 12, true};
@@ -148,7 +153,7 @@ unsigned int ap_top_name(char name[AP_TOP_TEXT], char place[AP_TOP_TEXT],
 	unsigned int room = columns->name, used = 0;
 	const struct ap_function *function;
 	char lines[AP_TOP_TEXT / 2], text[AP_TOP_TEXT];
-	size_t length;
+	size_t length, length_of_name;
 
 	place[0] = '\0';
 	/* Of a tree deeper than the screen is wide the end is seen. */
@@ -163,7 +168,8 @@ unsigned int ap_top_name(char name[AP_TOP_TEXT], char place[AP_TOP_TEXT],
 				      columns->ascii);
 	}
 	function = &sites->profile->functions[row->function];
-	ap_short_name(text, sizeof(text), function->name);
+	length_of_name = ap_short_name(text, sizeof(text) - HALF_ROOM, function->name);
+	snprintf(text + length_of_name, HALF_ROOM, "%s", halves[row->half]);
 	if (row->closed)
 		name[length++] = '+';
 	used += row->closed;

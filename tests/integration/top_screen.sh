@@ -75,9 +75,15 @@ expect 'CALLS *$'
 left=$(kib "$(expected live bytes | awk '/^path;left/ { sum += $2 } END { print sum }')")
 expect "^ +$left .*  (│ )*. left  prober.c"
 keys t Enter
-expect 'CALLERS, outwards'
-expect '  fire_alloc  probes.h$'
-expect '  fire  prober.c$'
+expect 'CALLERS AND CALLS *$'
+expect '  fire_alloc, called by  probes.h$'
+expect '  (├ )?fire  prober.c$'
+# Of a function in between also what it calls, down to who allocates.
+keys Down c
+expect '  fire, called by  prober.c$'
+keys Tab
+expect '  fire, calls  prober.c$'
+expect "^ +$live .*  fire_alloc  probes.h$"
 keys Escape
 expect 'FUNCTION *$'
 

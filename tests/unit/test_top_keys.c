@@ -145,23 +145,40 @@ static void keys_sort(void **state)
 	assert_int_equal(fixture->top.view.sort, AP_TOP_BY_GROWTH);
 }
 
-static void callers_and_back(void **state)
+static void a_sandwich_and_back(void **state)
 {
 	struct fixture *fixture = *state;
 
 	type(fixture, "jjj");
 	press(fixture, AP_KEY_ENTER);
-	assert_int_equal(fixture->top.view.layout, AP_TOP_CALLERS);
-	assert_int_equal(fixture->top.rows.count, 2);
+	assert_int_equal(fixture->top.view.layout, AP_TOP_SANDWICH);
+	assert_int_equal(fixture->top.rows.count, 3);
 	selected_is(fixture, "f03", 0);
 	press(fixture, AP_KEY_LEFT);
-	assert_int_equal(fixture->top.rows.count, 1);
+	assert_int_equal(fixture->top.rows.count, 2);
 	press(fixture, AP_KEY_LEFT);
 	press(fixture, AP_KEY_RIGHT);
-	assert_int_equal(fixture->top.rows.count, 2);
+	assert_int_equal(fixture->top.rows.count, 3);
+	/* On to its caller, which has called all of them, and back to where it began. */
+	press(fixture, 'j');
+	press(fixture, 'c');
+	assert_true(fixture->top.rows.count > FUNCTIONS);
+	selected_is(fixture, "main", 0);
+	press(fixture, '\t');
+	assert_int_equal(ap_top_pane_follow(&fixture->pane, &fixture->top.rows), 1);
+	press(fixture, 'j');
+	press(fixture, '\t');
+	assert_int_equal(ap_top_pane_follow(&fixture->pane, &fixture->top.rows), 0);
 	press(fixture, AP_KEY_ESCAPE);
 	assert_int_equal(fixture->top.view.layout, AP_TOP_FLAT);
 	selected_is(fixture, "f03", 0);
+	/* From a tree back into the tree. */
+	type(fixture, "tjjc");
+	assert_int_equal(fixture->top.view.layout, AP_TOP_SANDWICH);
+	press(fixture, AP_KEY_ESCAPE);
+	assert_int_equal(fixture->top.view.layout, AP_TOP_TREE);
+	selected_is(fixture, "f01", 0);
+	press(fixture, 't');
 	press(fixture, 't');
 	assert_int_equal(fixture->top.view.layout, AP_TOP_TREE);
 	selected_is(fixture, "main", 0);
@@ -228,7 +245,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_selection_stays_in_sight, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_selection_goes_with_its_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_sort, setup, teardown),
-		cmocka_unit_test_setup_teardown(callers_and_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sandwich_and_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_filter_is_typed, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_table_takes_every_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_command_is_told, setup, teardown),

@@ -161,14 +161,34 @@ static void a_row_closes_and_opens(void **state)
 	assert_int_equal(fixture->view.closed_count, 0);
 }
 
-static void callers_lead_outwards(void **state)
+static void a_sandwich_has_callers_and_calls(void **state)
 {
 	struct fixture *fixture = *state;
 
-	fixture->view.layout = AP_TOP_CALLERS;
+	fixture->view.layout = AP_TOP_SANDWICH;
 	fixture->view.function = function(fixture, "store", "dir/program.c");
-	rows_are(fixture, "store 300\nserve 300\nmain 300\n");
+	rows_are(fixture, "store, called by 300\nserve 300\nmain 300\nstore, calls 300\n");
 	assert_int_equal(fixture->rows.total.live, 300);
+	fixture->view.function = function(fixture, "serve", "dir/program.c");
+	rows_are(fixture, "serve, called by 301\nmain 301\nserve, calls 301\n"
+			  "|-store 300\n`-(1 smaller) 1\n");
+	assert_int_equal(fixture->rows.total.live, 301);
+	/* Each half closes by itself. */
+	assert_int_equal(ap_top_view_toggle(&fixture->view, fixture->rows.rows[2].key), 0);
+	rows_are(fixture, "serve, called by 301\nmain 301\n+serve, calls 301\n");
+}
+
+/* Counted once, by its outermost call: between the others it is one of the calls. */
+static void a_sandwich_of_what_calls_itself(void **state)
+{
+	struct fixture *fixture = *state;
+
+	site_add(fixture, (const char *[4]){"parse", "grow", "parse", "main"}, 40,
+		(struct ap_top_values){.live = 100});
+	fixture->view.layout = AP_TOP_SANDWICH;
+	fixture->view.function = function(fixture, "parse", "dir/program.c");
+	rows_are(fixture, "parse, called by 1600\nmain 1600\nparse, calls 1600\n"
+			  "grow 1600\nparse 100\n");
 }
 
 static void a_filter_takes_parts_of_names(void **state)
@@ -259,7 +279,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_tree_shows_calls_and_sums_up_the_small, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_row_closes_and_opens, setup, teardown),
-		cmocka_unit_test_setup_teardown(callers_lead_outwards, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sandwich_has_callers_and_calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sandwich_of_what_calls_itself, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_filter_takes_parts_of_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(deep_rows_keep_their_names, setup, teardown),
 		cmocka_unit_test(columns_drop_out_when_narrow),
