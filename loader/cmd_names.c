@@ -97,6 +97,15 @@ int recording_names_open(struct recording *recording)
 	return jit_read(recording);
 }
 
+static void counts_report(const struct recording *recording)
+{
+	struct ap_symbolizer_counts counts = ap_symbolizer_counts(recording->symbolizer);
+
+	if (recording->options->verbose)
+		fprintf(stderr, "names: %u addresses (%u from the cache)\n", counts.addresses,
+			counts.cached);
+}
+
 void recording_names_close(struct recording *recording)
 {
 	ap_progress_erase(&recording->progress);
@@ -104,8 +113,10 @@ void recording_names_close(struct recording *recording)
 		warning_print("%u debug files were not waited for: more than %d s; "
 			      "some names and lines are missing",
 			ap_debuginfod_late(recording->debuginfod), DEBUGINFOD_SECONDS);
-	if (recording->symbolizer)
+	if (recording->symbolizer) {
 		ap_symbolizer_keep(recording->symbolizer);
+		counts_report(recording);
+	}
 	ap_symbolizer_free(recording->symbolizer);
 	ap_debuginfod_free(recording->debuginfod);
 	recording->symbolizer = NULL;

@@ -2,6 +2,7 @@
 #include "symbol_cache.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,12 +119,12 @@ void ap_symbol_cache_finish(struct ap_symbol_cache *cache)
  */
 static bool disk_allows(const struct ap_symbol_file *file)
 {
-	static const __typeof__(((struct statfs *)0)->f_type) fuse = 0x65735546;
 	struct statfs system;
 	struct stat status;
 
 	return ap_cache_trusts(file->object) && !fstat(file->object->fd, &status) &&
-	       status.st_nlink && !fstatfs(file->object->fd, &system) && system.f_type != fuse;
+	       status.st_nlink && !fstatfs(file->object->fd, &system) &&
+	       system.f_type != FUSE_SUPER_MAGIC;
 }
 
 /* Two debug files of one program do not take turns in one place. */

@@ -67,8 +67,11 @@ static int symbol_store(struct maker *maker, const struct ap_symbol *symbol, str
 
 static void text_fill(const struct maker *maker, char *text)
 {
-	for (uint32_t i = 0; i < maker->strings.count; i++)
-		strcpy(text + maker->place[i], maker->strings.strings[i]);
+	for (uint32_t i = 0; i < maker->strings.count; i++) {
+		const char *string = maker->strings.strings[i];
+
+		memcpy(text + maker->place[i], string, strlen(string) + 1);
+	}
 }
 
 int ap_symbol_pack_make(const struct ap_symbol_key *key, const struct ap_symbol_shared *shared,

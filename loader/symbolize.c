@@ -56,6 +56,7 @@ struct ap_symbolizer {
 	struct ap_table known_table;
 	struct ap_symbol *symbols;
 	uint32_t symbol_count, symbol_room;
+	struct ap_symbolizer_counts counts;
 	struct functions functions;
 	struct ap_symbol single; /* of an address that is not kept */
 };
@@ -324,10 +325,18 @@ static int object_symbolize(struct ap_symbolizer *symbolizer, struct object *obj
 			return -ENOMEM;
 		object->has_news = true;
 		index = symbolizer->known_count - 1;
+	} else if (!symbolizer->known[index].used) {
+		symbolizer->counts.cached++;
 	}
+	symbolizer->counts.addresses += !symbolizer->known[index].used;
 	symbolizer->known[index].used = true;
 	*ret = &symbolizer->symbols[symbolizer->known[index].at.first];
 	return (int)symbolizer->known[index].at.count;
+}
+
+struct ap_symbolizer_counts ap_symbolizer_counts(const struct ap_symbolizer *symbolizer)
+{
+	return symbolizer->counts;
 }
 
 /* 1 when a runtime has named the code at an address; 0 or -ENOMEM. */

@@ -58,6 +58,13 @@ int ap_symbolizer_set_memory(struct ap_symbolizer *symbolizer, int memory);
 /* Keeps what has been found for the next symbolizer: in that file, and on disk. */
 void ap_symbolizer_keep(struct ap_symbolizer *symbolizer);
 
+/* How many addresses in files have been asked for, and of how many the names were there already. */
+struct ap_symbolizer_counts {
+	uint32_t addresses, cached;
+};
+
+struct ap_symbolizer_counts ap_symbolizer_counts(const struct ap_symbolizer *symbolizer);
+
 /*
  * The functions at an address, innermost inlined one first, at least one. `is_return`: the
  * address is a return address, so the call is before it. mapping NULL: in no known mapping.
