@@ -214,8 +214,9 @@ static __always_inline void scratch_own(struct scratch *scratch, const struct ap
 	__u32 *list;
 
 	scratch->site_key.process = process ? process->process : process_id + executed;
-	if (!has_tree)
+	if (!has_tree || !process)
 		return;
+	scratch->walk.is_forked = process->parent && process->process < AP_PROCESS_EXEC;
 	list = bpf_map_lookup_elem(&process_lists, &scratch->site_key.process);
 	scratch->walk.list = list ? *list : AP_LIST_NONE;
 }

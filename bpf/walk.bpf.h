@@ -84,11 +84,19 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 	mapping = bpf_map_lookup_elem(mappings, &key);
 	if (!mapping || address < mapping->start || address >= mapping->end)
 		return AP_END_CODE;
+	/*
+	 * After a fork only written memory is in the child's page tables: its files are there as
+	 * they were in its parent, but not to be read before it has touched them, or the loader has.
+	 */
 	if (mapping->check_at) {
-		if (word_read(walk, mapping->check_at))
+		if (!word_read(walk, mapping->check_at)) {
+			if (walk->word[0] != mapping->check)
+				return AP_END_CODE;
+		} else if (walk->is_forked) {
+			walk->unchecked = mapping->check_at;
+		} else {
 			return AP_END_READ;
-		if (walk->word[0] != mapping->check)
-			return AP_END_CODE;
+		}
 	}
 	walk->mapping = *mapping;
 	return 0;
@@ -394,6 +402,8 @@ static __always_inline void walk_finish(struct scratch *scratch)
 {
 	if (scratch->stack.end == AP_END_READ)
 		wish_make(0, scratch->walk.word_at, scratch->site_key.process);
+	else if (scratch->walk.unchecked)
+		wish_make(0, scratch->walk.unchecked, scratch->site_key.process);
 }
 
 static __noinline int walk_stack(struct pt_regs *regs, struct scratch *scratch)
