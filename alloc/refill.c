@@ -239,9 +239,9 @@ static inline __attribute__((always_inline)) bool span_expose(
 	for (uint32_t i = 1; i < exposed; i++) {
 		if (unlikely(last->key != span_key(span)))
 			ap_fatal("free block was written to:", last, span->block_size);
-		last = block_next(last);
+		last = span_follow(span, last);
 	}
-	span->local_free = block_next(last);
+	span->local_free = span_follow(span, last);
 	block_set_next(last, &span->sentinel);
 	span->until += exposed;
 	return true;
@@ -308,7 +308,7 @@ static inline __attribute__((always_inline)) void *queue_alloc(
 	if (unlikely(block->key != span_key(span)))
 		ap_fatal("free block was written to:", block, span->block_size);
 	block->key = 0;
-	span->free = block_next(block);
+	span->free = span_follow(span, block);
 	return block;
 }
 

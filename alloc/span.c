@@ -120,7 +120,7 @@ static bool block_is_free(struct ap_span *span, const void *pointer)
  */
 static void local_free_prepend(struct ap_span *span, struct ap_block *list)
 {
-	struct ap_block *last = list;
+	struct ap_block *last = list, *next;
 
 	for (uint32_t count = 1;; count++) {
 		if (unlikely(last->key == ~span_key(span))) {
@@ -132,9 +132,10 @@ static void local_free_prepend(struct ap_span *span, struct ap_block *list)
 			ap_fatal("free block was written to:", last, span->block_size);
 		if (unlikely(count > span->carved))
 			ap_fatal("double free of", last, span->block_size);
-		if (block_next(last) == &span->sentinel)
+		next = span_follow(span, last);
+		if (next == &span->sentinel)
 			break;
-		last = block_next(last);
+		last = next;
 	}
 	block_set_next(last, span->local_free);
 	span->local_free = list;
@@ -166,13 +167,13 @@ uint32_t ap_span_collect(struct ap_span *span, bool from_mailbox)
 
 void ap_span_conceal(struct ap_span *span)
 {
-	uint32_t count = 0;
-	struct ap_block *last = span->free;
+	struct ap_block *last = span->free, *next;
+	uint32_t count = 1;
 
 	if (!span_has_free(span))
 		return;
-	for (count = 1; block_next(last) != &span->sentinel; count++)
-		last = block_next(last);
+	for (; (next = span_follow(span, last)) != &span->sentinel; count++)
+		last = next;
 	block_set_next(last, span->local_free);
 	span->local_free = span->free;
 	span->free = &span->sentinel;
@@ -185,7 +186,7 @@ struct ap_block *ap_span_take(struct ap_span *span)
 
 	if (unlikely(block->key != span_key(span)))
 		ap_fatal("free block was written to:", block, span->block_size);
-	span->local_free = block_next(block);
+	span->local_free = span_follow(span, block);
 	block->key = 0;
 	span->until++;
 	return block;

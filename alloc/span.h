@@ -6,6 +6,8 @@
 #define ALLOC_SPAN_H
 
 #include "heap.h"
+#include "message.h"
+#include "region.h"
 #include "types.h"
 
 /* What the sentinel's key is: neither 0 nor, after malloc's xor with the header's address, 0. */
@@ -55,6 +57,21 @@ static inline struct ap_block *block_next(const struct ap_block *block)
 static inline void block_set_next(struct ap_block *block, struct ap_block *next)
 {
 	block->next = (struct ap_block *)((uintptr_t)next ^ (uintptr_t)block * ap_secret);
+}
+
+/*
+ * The block behind one on a list, for the slow paths: a link that leads out of the span was written
+ * to. malloc's fast path has no time to look; what such a link leads to has no right key, or it
+ * faults there. With ALLOCPROF_SECURE all blocks come this way.
+ */
+static inline struct ap_block *span_follow(const struct ap_span *span, const struct ap_block *block)
+{
+	struct ap_block *next = block_next(block);
+	size_t offset = (char *)next - span_start(span);
+
+	if (unlikely(offset >= (size_t)span->carved * span->block_size && next != &span->sentinel))
+		ap_fatal("free block was written to:", block, span->block_size);
+	return next;
 }
 
 /* The list in a span's remote word. */

@@ -5,14 +5,11 @@
  * or a large block faults. That everything else works as before, the other tests show when they are
  * run in this mode: secure.sh.
  */
-#include "common.h"
+#include "damage.h"
 
 #include "region.h"
 #include "secure.h"
 #include "span.h"
-
-static void *(*volatile do_malloc)(size_t) = malloc;
-static void (*volatile do_free)(void *) = free;
 
 static void test_mode_is_on(void **state)
 {
@@ -72,6 +69,28 @@ static void test_overruns_fault(void **state)
 
 		assert_true(WIFSIGNALED(ending.status) && WTERMSIG(ending.status) == SIGSEGV);
 	}
+}
+
+/* Without this mode malloc's fast path may follow such a link before anything can tell. */
+static void smash_link(void *argument)
+{
+	size_t size = *(const size_t *)argument;
+	char *blocks[20];
+
+	for (int i = 0; i < 20; i++)
+		blocks[i] = do_malloc(size);
+	for (int i = 1; i < 20; i += 2)
+		do_free(blocks[i]);
+	expect(blocks[7], class_for(size));
+	memset(blocks[7] + sizeof(uintptr_t), 0x41, sizeof(uintptr_t));
+	use_up(size);
+}
+
+static void test_smashed_links(void **state)
+{
+	FOR_EACH(size, span_sizes)
+	check_death("link smashed", *size, smash_link, (void *)size);
+	no_complaints();
 }
 
 /* Blocks from before the mode was set, spans full of them among these: some are freed by then. */
@@ -157,6 +176,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_order_is_random),
 		cmocka_unit_test(test_lists_are_encoded),
 		cmocka_unit_test(test_overruns_fault),
+		cmocka_unit_test(test_smashed_links),
 		cmocka_unit_test(test_refused_after_threads),
 	};
 
@@ -167,5 +187,5 @@ int main(int argc, char **argv)
 		execv("/proc/self/exe", argv);
 		return 1;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, expected_map, NULL);
 }
