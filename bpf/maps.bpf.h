@@ -25,9 +25,9 @@ struct walk {
 	__u64 registers[AP_REGISTERS];
 	__u64 word[2]; /* read from user memory, last from this address: */
 	__u64 word_at;
-	__u32 list;			  /* of the process's mappings */
-	__u32 is_forked;		  /* its mappings are those of its parent */
-	__u64 unchecked;		  /* one of them could not be checked, by memory here; or 0 */
+	__u32 list;	 /* of the process's mappings */
+	__u32 is_forked; /* its mappings are those of its parent */
+	__u64 unchecked; /* one of them could not be checked, by memory here; or 0 */
 	struct ap_unwind_mapping mapping; /* the one of the last pc: callers are often in it, too */
 	__u32 fp_lost, bx_lost;
 	__u32 is_first; /* the frame is the first one */

@@ -54,8 +54,8 @@ static char *end_format(
 		snprintf(out, END_TEXT, "%s, live %s", ap_death_format(death, &recording->death),
 			ap_size_format(live, held));
 	else if (recording->end == END_EXECUTED)
-		snprintf(out, END_TEXT, "executed %s, which %s; live %s",
-			recording->exec.path, recording->exec.lack, ap_size_format(live, held));
+		snprintf(out, END_TEXT, "executed %s, which %s; live %s", recording->exec.path,
+			recording->exec.lack, ap_size_format(live, held));
 	else
 		snprintf(out, END_TEXT, "%s", ends[recording->end]);
 	return out;

@@ -207,7 +207,8 @@ static int losses_add(struct ap_top_sites *sites, const struct ap_snapshot *snap
 /* Whether a program has written this key, which the loader does not take for granted. */
 static bool key_is_whole(const struct ap_top_sites *sites, const struct ap_site_key *key)
 {
-	return !key->zero && AP_PROCESS_PID(key->process) == (uint32_t)sites->pid && key->stack >= AP_STACK_FIRST;
+	return !key->zero && AP_PROCESS_PID(key->process) == (uint32_t)sites->pid &&
+	       key->stack >= AP_STACK_FIRST;
 }
 
 int ap_top_sites_update(struct ap_top_sites *sites, const struct ap_snapshot *snapshot,

@@ -17,8 +17,8 @@ enum ap_usdt_kind { AP_USDT_ALLOC, AP_USDT_FREE };
 
 struct ap_usdt_site {
 	enum ap_usdt_kind kind;
-	uint64_t offset;    /* in the file, of the instruction */
-	uint64_t semaphore; /* in the file, of the counter; 0: none */
+	uint64_t offset;	    /* in the file, of the instruction */
+	uint64_t semaphore;	    /* in the file, of the counter; 0: none */
 	uint64_t semaphore_address; /* the same in the file's own terms */
 };
 
