@@ -122,11 +122,6 @@ int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *err
 	return failure;
 }
 
-void ap_child_release(struct ap_child *child)
-{
-	ap_child_hold_end(&child->hold);
-}
-
 int ap_child_wait(struct ap_child *child)
 {
 	int status;
@@ -143,7 +138,7 @@ int ap_child_wait(struct ap_child *child)
 
 void ap_child_clear(struct ap_child *child)
 {
-	ap_child_release(child);
+	ap_child_hold_end(&child->hold);
 	if (child->go >= 0)
 		close(child->go);
 	if (child->failed >= 0)

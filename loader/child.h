@@ -24,13 +24,10 @@ int ap_child_fork(struct ap_child *child, char **command, const char *library);
 
 /*
  * Lets it go as far as its libraries are mapped, or for good where it cannot be held there. 0 when
- * the command is running, to be released; a negative errno when it could not be executed, with the
- * error filled in.
+ * the command is running or held; a negative errno when it could not be executed, with the error
+ * filled in.
  */
 int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *error);
-
-/* Lets it go on, if it is held. */
-void ap_child_release(struct ap_child *child);
 
 /* Waits for its end: its exit status as a shell would have it, 128 + the signal's number. */
 int ap_child_wait(struct ap_child *child);

@@ -17,6 +17,7 @@
 #define STOPS_MAX 16384
 
 enum stop {
+	STOP_NONE, /* it runs */
 	STOP_GONE, /* it has ended */
 	STOP_EXEC,
 	STOP_SYSCALL,
@@ -34,16 +35,18 @@ void ap_child_hold_begin(struct ap_child_hold *hold, pid_t pid)
 		hold->pid = pid;
 }
 
-/* Where it has stopped. That it has ended stays to be waited for. */
-static enum stop stop_wait(pid_t pid, int *ret_signal)
+/* Where it has stopped; flags: those of waitid(). That it has ended stays to be waited for. */
+static enum stop stop_wait(pid_t pid, int flags, int *ret_signal)
 {
 	siginfo_t info = {0};
 	int err;
 
 	do {
-		err = waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT);
+		err = waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | flags);
 	} while (err && errno == EINTR);
 	*ret_signal = 0;
+	if (!err && !info.si_pid)
+		return STOP_NONE;
 	if (err || info.si_code != CLD_TRAPPED)
 		return STOP_GONE;
 	if (info.si_status == (SIGTRAP | PTRACE_EVENT_EXEC << 8))
@@ -60,22 +63,20 @@ static void child_leave(struct ap_child_hold *hold, int with_signal)
 {
 	if (hold->pid)
 		ptrace(PTRACE_DETACH, hold->pid, NULL, (long)with_signal);
-	hold->pid = 0;
+	*hold = (struct ap_child_hold){0};
 }
 
 void ap_child_hold_exec(struct ap_child_hold *hold)
 {
+	enum stop stop;
 	int got;
 
-	while (hold->pid && !hold->at_exec) {
-		enum stop stop = stop_wait(hold->pid, &got);
-
-		hold->at_exec = stop == STOP_EXEC;
-		if (stop == STOP_GONE)
-			hold->pid = 0;
-		else if (!hold->at_exec)
-			child_leave(hold, got);
-	}
+	if (!hold->pid)
+		return;
+	stop = stop_wait(hold->pid, 0, &got);
+	hold->is_held = stop == STOP_EXEC;
+	if (!hold->is_held)
+		child_leave(hold, got);
 }
 
 /*
@@ -115,9 +116,7 @@ void ap_child_hold_libraries(struct ap_child_hold *hold)
 		enum stop stop = STOP_OTHER;
 
 		if (!ptrace(PTRACE_SYSCALL, hold->pid, NULL, 0L))
-			stop = stop_wait(hold->pid, &got);
-		if (stop == STOP_GONE)
-			hold->pid = 0;
+			stop = stop_wait(hold->pid, 0, &got);
 		if (stop != STOP_SYSCALL ||
 			ptrace(PTRACE_GET_SYSCALL_INFO, hold->pid, sizeof(call), &call) <= 0)
 			break;
@@ -127,7 +126,54 @@ void ap_child_hold_libraries(struct ap_child_hold *hold)
 	child_leave(hold, got);
 }
 
+void ap_child_hold_go(struct ap_child_hold *hold)
+{
+	if (hold->pid && ptrace(PTRACE_CONT, hold->pid, NULL, 0L))
+		child_leave(hold, 0);
+	hold->is_held = false;
+}
+
+/* Deals with where it has stopped, at its next exec at the latest. Whether it goes on. */
+static bool stop_take(struct ap_child_hold *hold, enum stop stop, int got)
+{
+	switch (stop) {
+	case STOP_EXEC:
+		hold->is_held = true;
+		return false;
+	case STOP_SIGNAL:
+		if (!ptrace(PTRACE_CONT, hold->pid, NULL, (long)got))
+			return true;
+		child_leave(hold, got);
+		return false;
+	default:
+		/* By job control, which goes on when it is not traced any more, or by us, or for ever. */
+		child_leave(hold, 0);
+		return false;
+	}
+}
+
+bool ap_child_hold_follow(struct ap_child_hold *hold)
+{
+	enum stop stop = STOP_SIGNAL;
+	int got;
+
+	while (hold->pid && !hold->is_held && stop == STOP_SIGNAL) {
+		stop = stop_wait(hold->pid, WNOHANG, &got);
+		if (stop != STOP_NONE)
+			stop_take(hold, stop, got);
+	}
+	if (hold->is_held)
+		ap_child_hold_libraries(hold);
+	return hold->is_held;
+}
+
 void ap_child_hold_end(struct ap_child_hold *hold)
 {
+	int got;
+
+	/* Only one that stands still can be let go. */
+	if (hold->pid && !hold->is_held && !ptrace(PTRACE_INTERRUPT, hold->pid, NULL, NULL))
+		while (stop_take(hold, stop_wait(hold->pid, 0, &got), got))
+			;
 	child_leave(hold, 0);
 }

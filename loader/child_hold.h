@@ -4,7 +4,10 @@
  * is linked with are mapped and no code but the dynamic linker's has run. Of a program with large
  * libraries the constructors allocate much, at a time when nobody could unwind their stacks yet.
  *
- * By ptrace, which the kernel ends with us: a child that we do not let go, it does. Once let go it
+ * Scripts and the like execute the real program a moment later: it is held again there, as long as
+ * it is followed. What comes of signals meanwhile is to be seen to at once; SIGCHLD tells.
+ *
+ * By ptrace, which the kernel ends with us: a child that we do not let go, it does. In the end it
  * runs as if nothing had been, and others may trace it.
  *
  * To be used by one thread, in this order.
@@ -16,8 +19,8 @@
 #include <sys/types.h>
 
 struct ap_child_hold {
-	pid_t pid; /* 0: not held, then the others do nothing */
-	bool at_exec;
+	pid_t pid; /* 0: not traced, then the others do nothing */
+	bool is_held;
 };
 
 /*
@@ -32,6 +35,16 @@ void ap_child_hold_exec(struct ap_child_hold *hold);
 /* Lets it map its libraries, and waits for that. One that has none, or a signal, is let go. */
 void ap_child_hold_libraries(struct ap_child_hold *hold);
 
+/* Lets it run until it executes something else. */
+void ap_child_hold_go(struct ap_child_hold *hold);
+
+/*
+ * After each SIGCHLD: hands it what has stopped it, does not wait. Whether it is held again, with
+ * the libraries of another program.
+ */
+bool ap_child_hold_follow(struct ap_child_hold *hold);
+
+/* Lets it go for good. */
 void ap_child_hold_end(struct ap_child_hold *hold);
 
 #endif

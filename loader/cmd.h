@@ -321,6 +321,7 @@ struct recording {
 	struct ap_process_watch *deaths; /* NULL: the kernel does not let us */
 	struct ap_death death;		 /* once the target has exited */
 	pid_t child;			 /* of run: signals are handed on to it. 0: none */
+	struct ap_child_hold *hold;	 /* of that; NULL: it runs as it likes */
 	int signals;			 /* signalfd */
 	int64_t start_ns;		 /* Unix time */
 	uint64_t begin_ns, end_ns;	 /* CLOCK_MONOTONIC */
@@ -371,6 +372,12 @@ int recording_wait(struct recording *recording, struct ap_error *error);
 
 /* Follows the target into what it executes. Returns whether that has no probes: it is over then. */
 bool recording_exec_follow(struct recording *recording, uint64_t now_ns);
+
+/*
+ * Whether the child of run is held, as it has executed another program: it is to be looked at, and
+ * let go.
+ */
+bool recording_hold_follow(struct recording *recording, uint64_t now_ns);
 
 /* Shows the line of progress. */
 void recording_status_show(struct recording *recording, uint64_t now_ns);

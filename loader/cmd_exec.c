@@ -11,12 +11,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "child_hold.h"
 #include "printable.h"
 #include "probe_state.h"
 #include "units.h"
 
 /* How long a program may take until its libraries are there. */
 #define EXEC_WAIT_NS 2000000000ULL
+
+/* How long a script or the like may take to execute what it is for. */
+#define HOLD_NS 2000000000ULL
 
 /* Who may not open the process sees its short name. */
 static void path_read(struct recording *recording)
@@ -147,5 +151,20 @@ bool recording_exec_follow(struct recording *recording, uint64_t now_ns)
 	if (!recording->child)
 		return true;
 	exec_finish(recording, now_ns);
+	return false;
+}
+
+bool recording_hold_follow(struct recording *recording, uint64_t now_ns)
+{
+	struct ap_child_hold *hold = recording->hold;
+
+	if (!hold || !hold->pid)
+		return false;
+	if (ap_child_hold_follow(hold)) {
+		recording->scan_ns = now_ns;
+		return true;
+	}
+	if (now_ns - recording->begin_ns >= HOLD_NS)
+		ap_child_hold_end(hold);
 	return false;
 }

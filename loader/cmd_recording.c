@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child_hold.h"
 #include "units.h"
 
 #define SECOND_NS     1000000000ULL
@@ -78,8 +79,10 @@ int recording_prepare(struct recording *recording, struct ap_error *error)
 	ending_set(&set);
 	sigaddset(&set, SIGUSR1);
 	/* To the child of run other signals mean something, too. */
-	if (recording->child)
+	if (recording->child) {
 		sigaddset(&set, SIGUSR2);
+		sigaddset(&set, SIGCHLD);
+	}
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		goto fail;
 	recording->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -206,6 +209,8 @@ static bool signals_take(struct recording *recording)
 			recording->snapshots.wanted = recording->snapshots.asked = true;
 			continue;
 		}
+		if (info.ssi_signo == SIGCHLD)
+			continue;
 		if (!recording->child)
 			return true;
 		/* What the terminal sends goes to the child as well; a second one would be ours. */
@@ -245,6 +250,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 	};
 	uint64_t now = recording->begin_ns;
 	uint64_t stop = recording->options->duration_ns;
+	bool held;
 	int err;
 
 	recording->end = END_INTERRUPTED;
@@ -291,6 +297,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			recording_root_ended(recording);
 			polled[0].fd = -1;
 		}
+		held = recording_hold_follow(recording, now);
 		if (recording_exec_follow(recording, now)) {
 			recording->end = END_EXECUTED;
 			break;
@@ -310,6 +317,8 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			if (err && err != -ESRCH)
 				return err;
 		}
+		if (held)
+			ap_child_hold_go(recording->hold);
 		recording_rate_follow(recording, now);
 		recording_snapshots_follow(recording, now);
 		if (watcher) {
@@ -322,6 +331,8 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			recording_status_show(recording, now);
 		}
 	}
+	if (recording->hold)
+		ap_child_hold_end(recording->hold);
 	ap_progress_end(&recording->progress);
 	recording_snapshots_finish(recording);
 	return 0;

@@ -92,7 +92,8 @@ static int record(struct recording *recording, struct ap_object *library, char *
 	recording->exec.seen = ap_session_executed(recording->session);
 	ap_target_read_names(target);
 	err = recording_scan(recording, error);
-	ap_child_release(&child);
+	recording->hold = &child.hold;
+	ap_child_hold_go(recording->hold);
 	if (err == -ESRCH)
 		err = 0;
 	if (!err)
@@ -103,6 +104,7 @@ static int record(struct recording *recording, struct ap_object *library, char *
 		err = recording_finish(recording, error);
 	recording_forward(recording);
 out:
+	recording->hold = NULL;
 	ap_child_clear(&child);
 	if (child.pid)
 		*status = ap_child_wait(&child);

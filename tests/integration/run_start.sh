@@ -12,17 +12,19 @@ tables_forget() {
 }
 export XDG_CACHE_HOME=$tmp/cache
 
-# All of it was under [truncated: code not known yet].
-tables_forget
-"$allocprof" run -q --period 16K --show allocated -o start.folded -- clang --version >version.out
-equal "output" "$(cat version.out)" "$(clang --version)"
-awk '{ all += $NF } /code not known yet/ { unknown += $NF } END {
-  printf "%.0f KiB of %.0f KiB in code not known yet\n", unknown / 1024, all / 1024
-  exit !(all > 2 ^ 18 && unknown <= all / 100)
-}' start.folded || fail "code that was not known yet"
+# All of it was under [truncated: code not known yet]. Also of what a script executes in the end.
+for command in "clang --version" "sh -c 'exec clang --version'"; do
+  tables_forget
+  eval '"$allocprof" run -q --period 16K --show allocated -o start.folded -- '"$command" >version.out
+  equal "output of $command" "$(cat version.out)" "$(clang --version)"
+  awk '{ all += $NF } /code not known yet/ { unknown += $NF } END {
+    printf "%.0f KiB of %.0f KiB in code not known yet\n", unknown / 1024, all / 1024
+    exit !(all > 2 ^ 18 && unknown <= all / 100)
+  }' start.folded || fail "$command: code that was not known yet"
+done
 ls cache/allocprof/*.unwind >/dev/null || fail "no tables were made"
 
-# Neither it nor its children are traced from then on: somebody else may.
+# Its children are not traced: somebody else may.
 status=0
 "$allocprof" run -q -o traced.folded -- strace -f -o strace.out sh -c 'exit 5' 2>traced.err || status=$?
 equal "status of strace" $status 5
@@ -51,6 +53,16 @@ kill -TERM "$loader"
 status=0
 wait "$loader" || status=$?
 equal "status after SIGTERM" $status 143
+
+# Job control, a moment after its start.
+"$allocprof" run -q -o stopped.folded -- sh -c 'kill -STOP $$; exit 4' 2>stopped.err &
+loader=$!
+started+=("$loader")
+wait_until child_state T
+kill -CONT "$(cut -d ' ' -f 1 "/proc/$loader/task/$loader/children")"
+status=0
+wait "$loader" || status=$?
+equal "status after SIGSTOP" $status 4
 
 # The child of a loader that is killed goes on to its end.
 TEST_POLL=0 wait_until held_start
