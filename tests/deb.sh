@@ -40,6 +40,9 @@ printf '#include <allocprof/probe.h>\n#include <stdlib.h>\nint main(void) { retu
   gcc -I"$root/usr/include" -x c - -o "$tmp/linked" -Wl,--no-as-needed -L"$lib" -lallocprof
 LD_LIBRARY_PATH=$lib "$tmp/linked" || fail "a linked program"
 
+mkdir -p "$root/var/cache/allocprof"
+touch "$root/var/cache/allocprof/0.unwind"
 in_root --purge allocprof liballocprof0 liballocprof-dev
 equal "what is left" "$(find "$root" -path "$root/var" -prune -o ! -type d -print)" ""
+[ ! -e "$root/var/cache/allocprof" ] || fail "the cache is left"
 echo "deb: installed, used and removed"
