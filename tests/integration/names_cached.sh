@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# What one recording has found of names the next one has from the cache, and says the same. A cache
-# belongs to one user: another one neither reads nor writes it.
+# What one recording has found of names the next one has from the cache, and says the same, and what
+# a snapshot has found its end has. A cache belongs to one user: another one neither reads nor writes
+# it.
 . "$(dirname "$0")/common.sh"
 need_bpf
 cd "$tmp"
-start prober --threads 8 --attaches 4
+start prober --threads 8 --attaches 5
 number=0
 mkdir -m 700 cache nobodys
 chown 65534:65534 nobodys
@@ -14,6 +15,10 @@ cached() { # NAME all|none
   number=$((number + 1))
   attach "$1" -v --show allocated -o "$1.folded" "$pid"
   wait_until has prober.out "^done $number"
+  if [ "$1" = snapshot ]; then
+    kill -USR1 "$loader"
+    wait_until has snapshot.err "^wrote"
+  fi
   detach || fail "attach ended with $?"
   wait_until has prober.out "^fallen $number"
   read -r all got < <(sed -n 's/^names: \([0-9]*\) addresses (\([0-9]*\) from the cache).*/\1 \2/p' "$1.err")
@@ -25,6 +30,8 @@ cached() { # NAME all|none
 loader_env=(env "XDG_CACHE_HOME=$tmp/cache")
 cached first none
 cached second all
+loader_env=(env XDG_CACHE_HOME=/nonexistent)
+cached snapshot all
 loader_env=(env "XDG_CACHE_HOME=$tmp/nobodys" SUDO_UID=65534 SUDO_GID=65534)
 chmod 777 .
 cached nobody none
