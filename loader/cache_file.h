@@ -30,8 +30,8 @@ struct ap_cache_kind {
 };
 
 /*
- * Whether what the file says of itself can be believed. It may claim another one's build id: what
- * anybody but root and ourselves may write is not cached, nor what has no build id.
+ * Whether the build id of a file can be believed where nothing else says which file it is. Anybody
+ * but root and ourselves may claim another one's.
  */
 bool ap_cache_trusts(const struct ap_object *object);
 

@@ -114,17 +114,17 @@ void ap_symbol_cache_finish(struct ap_symbol_cache *cache)
 #define NAME_SIZE 128
 
 /*
- * A file without a name is a copy of something, another one each time. One that a user's program
- * serves (FUSE) may claim to be any.
+ * Whoever owns a file may make it say anything, but not be taken for another one: nobody sets the
+ * time of its last change, unless the whole file system is a user's program (FUSE). A file without
+ * a name is a copy of something, another one each time.
  */
 static bool disk_allows(const struct ap_symbol_file *file)
 {
 	struct statfs system;
 	struct stat status;
 
-	return ap_cache_trusts(file->object) && !fstat(file->object->fd, &status) &&
-	       status.st_nlink && !fstatfs(file->object->fd, &system) &&
-	       system.f_type != FUSE_SUPER_MAGIC;
+	return file->object->build_id[0] && !fstat(file->object->fd, &status) && status.st_nlink &&
+	       !fstatfs(file->object->fd, &system) && system.f_type != FUSE_SUPER_MAGIC;
 }
 
 /* Two debug files of one program do not take turns in one place. */

@@ -30,6 +30,16 @@ status=0
 equal "status of strace" $status 5
 has strace.out "exited with 5" || fail "strace has seen nothing"
 
+# That they are traced takes no rights from programs with setuid.
+cp "$(command -v id)" id
+chmod 4755 id
+chmod 755 .
+for command in "./id -u" "env ./id -u"; do
+  # shellcheck disable=SC2086
+  SUDO_UID=65534 SUDO_GID=65534 "$allocprof" run -q -- $command >id.out 2>/dev/null
+  equal "user of a setuid program, $command" "$(cat id.out)" 0
+done
+
 # A signal while it is held is its own.
 child_state() { # LETTER
   local pid
