@@ -118,13 +118,23 @@ void ap_symbol_cache_finish(struct ap_symbol_cache *cache)
  * time of its last change, unless the whole file system is a user's program (FUSE). A file without
  * a name is a copy of something, another one each time.
  */
-static bool disk_allows(const struct ap_symbol_file *file)
+static bool is_unmistakable(int fd)
 {
 	struct statfs system;
 	struct stat status;
 
-	return file->object->build_id[0] && !fstat(file->object->fd, &status) && status.st_nlink &&
-	       !fstatfs(file->object->fd, &system) && system.f_type != FUSE_SUPER_MAGIC;
+	return !fstat(fd, &status) && status.st_nlink && !fstatfs(fd, &system) &&
+	       system.f_type != FUSE_SUPER_MAGIC;
+}
+
+static bool disk_allows(const struct ap_symbol_file *file)
+{
+	const int made_from[] = {file->object->fd, file->debug_fd, file->dwarf.shared_fd};
+	bool allows = file->object->build_id[0];
+
+	for (size_t i = 0; i < sizeof(made_from) / sizeof(*made_from); i++)
+		allows &= made_from[i] < 0 || is_unmistakable(made_from[i]);
+	return allows;
 }
 
 /* Two debug files of one program do not take turns in one place. */
