@@ -28,12 +28,6 @@ void *ap_malloc_aligned_slow(size_t multiple, size_t align, size_t size, struct 
 /* A free that is not that of one of the thread's own small blocks. */
 void ap_free_slow(void *pointer) __attribute__((noinline));
 
-/*
- * A block for `size` bytes, of which `requested` were asked for, aligned to `align`: which the size
- * is chosen for, if it is more than 16. NULL: no memory.
- */
-void *ap_malloc_class(size_t size, size_t align, size_t requested);
-
 /* The bytes that may be used at `pointer`; aborts if it is no block. */
 size_t ap_block_size(const void *pointer);
 

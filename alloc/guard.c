@@ -3,7 +3,6 @@
 #include "guard.h"
 
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lock.h"

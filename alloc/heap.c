@@ -7,8 +7,6 @@
 #include "lock.h"
 #include "mailbox.h"
 #include "meta.h"
-#include "region.h"
-#include "sample.h"
 #include "span.h"
 
 /*

@@ -65,12 +65,6 @@ extern struct ap_heap *ap_heaps;
 struct ap_heap *ap_heap_start(void);
 
 /*
- * A block of a class from a heap's queues; the slow path behind an entry that has run dry. The
- * request was for `size` bytes; the class's blocks are aligned to `align`.
- */
-void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t align, size_t size);
-
-/*
  * What the fast path of free leaves to do when `until` has reached 0: enough blocks of a full span
  * are back, or all blocks of a span are.
  */

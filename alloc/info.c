@@ -9,7 +9,6 @@
 #include "fastpath.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "message.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "syscall.h"

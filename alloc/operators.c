@@ -6,8 +6,6 @@
  */
 #include "fastpath.h"
 
-#include <errno.h>
-
 #include "message.h"
 
 typedef void new_handler(void);

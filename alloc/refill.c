@@ -327,14 +327,22 @@ static cold void *queue_alloc_attended(
 	return queue_alloc(heap, class, align, size, probe_idle() ? 0 : ap_sample_enter(heap));
 }
 
-void *ap_heap_alloc(struct ap_heap *heap, unsigned class, size_t align, size_t size)
+/*
+ * A block of a class from the heap's queues. The request was for `size` bytes; the class's blocks
+ * are aligned to `align`.
+ */
+static void *heap_alloc(struct ap_heap *heap, unsigned class, size_t align, size_t size)
 {
 	if (likely(heap_is_calm(heap)))
 		return queue_alloc(heap, class, align, size, 0);
 	return queue_alloc_attended(heap, class, align, size);
 }
 
-void *ap_malloc_class(size_t size, size_t align, size_t requested)
+/*
+ * A block for `size` bytes, of which `requested` were asked for, aligned to `align`: which the size
+ * is chosen for, if it is more than 16. NULL: no memory.
+ */
+static void *malloc_class(size_t size, size_t align, size_t requested)
 {
 	struct ap_heap *heap = ap_heap;
 
@@ -343,7 +351,7 @@ void *ap_malloc_class(size_t size, size_t align, size_t requested)
 	/* A thread past its destructor has no heap, and makes none that nobody would clean up. */
 	if (unlikely(!heap) || size > MEDIUM_MAX)
 		return ap_large_alloc(size, align, requested, NULL);
-	return ap_heap_alloc(heap, class_of(size + !size), align, requested);
+	return heap_alloc(heap, class_of(size + !size), align, requested);
 }
 
 /*
@@ -384,7 +392,7 @@ void *ap_malloc_slow(size_t size, struct ap_span *span)
 		if (likely(block))
 			return block;
 	}
-	block = ap_malloc_class(size, 16, size);
+	block = malloc_class(size, 16, size);
 	if (unlikely(!block))
 		errno = ENOMEM;
 	return block;
@@ -394,7 +402,7 @@ void *ap_malloc_aligned_slow(size_t multiple, size_t align, size_t size, struct 
 {
 	void *block = entry_refill(ap_heap, span);
 
-	return likely(block) ? block : ap_malloc_class(multiple, align, size);
+	return likely(block) ? block : malloc_class(multiple, align, size);
 }
 
 /* Everything but the common cases: sampled blocks, other threads', those that look free already. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "secure.h"
 
-#include "abandon.h"
 #include "heap.h"
 #include "os.h"
 #include "region.h"

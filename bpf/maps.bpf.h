@@ -39,7 +39,6 @@ struct scratch {
 	struct ap_site_key site_key;
 	struct ap_live_key live_key;
 	struct ap_live live;
-	struct ap_counters sample;
 	struct walk walk;
 	struct ap_stack stack;
 };

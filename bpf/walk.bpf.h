@@ -151,7 +151,7 @@ static __noinline int register_read(struct walk *walk, __u32 number)
 {
 	if (number == AP_REG_SP) {
 		walk->word[0] = walk->sp;
-		return AP_END_START;
+		return 0;
 	}
 	if (number == AP_REG_FP) {
 		if (walk->fp_lost)
@@ -163,7 +163,7 @@ static __noinline int register_read(struct walk *walk, __u32 number)
 			walk->fp_at = 0;
 		}
 		walk->word[0] = walk->fp;
-		return AP_END_START;
+		return 0;
 	}
 	if (number == AP_REG_BX && !walk->bx_lost) {
 		if (walk->bx_at) {
@@ -173,19 +173,19 @@ static __noinline int register_read(struct walk *walk, __u32 number)
 			walk->bx_at = 0;
 		}
 		walk->word[0] = walk->bx;
-		return AP_END_START;
+		return 0;
 	}
 	if (number >= AP_REGISTERS)
 		return AP_END_UNSUPPORTED;
 	if (walk->saved_at) {
 		if (word_read(walk, walk->saved_at + 8 * machine_signal_slot(number)))
 			return AP_END_READ;
-		return AP_END_START;
+		return 0;
 	}
 	if (!walk->is_first)
 		return AP_END_UNSUPPORTED;
 	walk->word[0] = walk->registers[number];
-	return AP_END_START;
+	return 0;
 }
 
 /* ---- Steps: from a frame to its caller's ---- */

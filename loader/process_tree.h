@@ -64,9 +64,8 @@ const struct ap_process_files *ap_tree_mapped(void *tree, pid_t pid, bool wants_
 /* Sets the period of all but the root. */
 void ap_tree_set_period(struct ap_tree *tree, uint64_t period);
 
-/* How many live but the root; how many there have been. */
+/* How many live but the root. */
 size_t ap_tree_living(const struct ap_tree *tree);
-uint64_t ap_tree_born(const struct ap_tree *tree);
 
 /* What has been freed because its process has ended, beside what the programs have counted. */
 const struct ap_counters *ap_tree_released(const struct ap_tree *tree);
