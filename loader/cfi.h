@@ -7,7 +7,6 @@
 #ifndef ALLOCPROF_CFI_H
 #define ALLOCPROF_CFI_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include <allocprof/unwind.h>

@@ -3,8 +3,7 @@
 
 #include <dwarf.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <string.h>
+#include <stddef.h>
 
 /* gcc nests one or two. */
 #define REMEMBERED_MAX 64

@@ -5,7 +5,6 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>

@@ -2,7 +2,6 @@
 /* allocprof attach PID: records a running process. */
 #include "cmd.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "units.h"

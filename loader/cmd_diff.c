@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "clock.h"
 #include "profile.h"
 #include "units.h"
 
@@ -35,8 +36,8 @@ static const struct option diff_options[] = {
 static void base_scale(
 	struct ap_profile *base, const struct ap_profile *profile, struct view_options *options)
 {
-	double before = (double)base->info.duration_ns / 1e9;
-	double now = (double)profile->info.duration_ns / 1e9;
+	double before = (double)base->info.duration_ns / AP_SECOND_NS;
+	double now = (double)profile->info.duration_ns / AP_SECOND_NS;
 
 	if (before <= 0 || now <= 0 ||
 		(!ap_profile_has(profile, AP_ALLOC_SPACE) &&

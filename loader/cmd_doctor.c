@@ -2,8 +2,6 @@
 /* allocprof doctor [PID]: what is missing for a recording, and what to type. */
 #include "cmd.h"
 
-#include <errno.h>
-
 #include "checkup.h"
 #include "json.h"
 

@@ -12,15 +12,16 @@
 #include <unistd.h>
 
 #include "child_hold.h"
+#include "clock.h"
 #include "printable.h"
 #include "probe_state.h"
 #include "units.h"
 
 /* How long a program may take until its libraries are there. */
-#define EXEC_WAIT_NS 2000000000ULL
+#define EXEC_WAIT_NS (2 * AP_SECOND_NS)
 
 /* How long a script or the like may take to execute what it is for. */
-#define HOLD_NS 2000000000ULL
+#define HOLD_NS (2 * AP_SECOND_NS)
 
 /* Who may not open the process sees its short name. */
 static void path_read(struct recording *recording)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "printable.h"
-
 const char filter_options_help[] =
 	"      --leak[=SHARE]       of what is live only what is older than that share of\n"
 	"                           the recording: 10%, 20%, ... (10%)\n"

@@ -6,15 +6,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "profile.h"
 #include "record.h"
 #include "redact.h"
 #include "units.h"
-
-#define SECOND_NS 1000000000ULL
 
 static void loss_warn(void *context, const char *text)
 {
@@ -165,7 +163,7 @@ int recording_no_samples(
 	const struct recording *recording, const struct ap_totals *totals, struct ap_error *error)
 {
 	uint64_t period = recording_period(recording);
-	double seconds = (double)(recording->end_ns - recording->begin_ns) / SECOND_NS;
+	double seconds = (double)(recording->end_ns - recording->begin_ns) / AP_SECOND_NS;
 	char size[AP_SIZE_TEXT] = "one period";
 
 	if (period)

@@ -4,25 +4,15 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "debuginfod.h"
 #include "printable.h"
 #include "symbolize.h"
 #include "units.h"
 
-#define SECOND_NS 1000000000ULL
-
 /* Somebody waits for the answer. What has come by then is in the library's cache the next time. */
 #define DEBUGINFOD_SECONDS 60
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 /* In the line of the work that asks. */
 static void fetch_show(void *context, const char *name, long done, long total)
@@ -30,7 +20,7 @@ static void fetch_show(void *context, const char *name, long done, long total)
 	struct recording *recording = context;
 	char text[256], got[AP_SIZE_TEXT], all[AP_SIZE_TEXT], shown[128];
 	const char *slash = strrchr(name, '/');
-	uint64_t now = now_ns();
+	uint64_t now = ap_clock_ns(CLOCK_MONOTONIC);
 
 	if (!ap_progress_due(&recording->progress, now))
 		return;
@@ -47,7 +37,7 @@ static void fetch_show(void *context, const char *name, long done, long total)
 static void debuginfod_open(struct recording *recording)
 {
 	struct ap_debuginfod_options options = {
-		.limit_ns = DEBUGINFOD_SECONDS * SECOND_NS,
+		.limit_ns = DEBUGINFOD_SECONDS * AP_SECOND_NS,
 		.progress = fetch_show,
 		.context = recording,
 	};

@@ -9,22 +9,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "child_hold.h"
+#include "clock.h"
 #include "units.h"
 
-#define SECOND_NS     1000000000ULL
-#define SCAN_PAUSE_NS (SECOND_NS / 20)
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * SECOND_NS + now.tv_nsec;
-}
+#define SCAN_PAUSE_NS (AP_SECOND_NS / 20)
 
 void recording_init(struct recording *recording, const struct recording_options *options)
 {
@@ -111,8 +102,8 @@ void recording_begin(struct recording *recording)
 		ap_process_watch_close(recording->deaths);
 		recording->deaths = NULL;
 	}
-	recording->start_ns = clock_ns(CLOCK_REALTIME);
-	recording->begin_ns = clock_ns(CLOCK_MONOTONIC);
+	recording->start_ns = ap_clock_ns(CLOCK_REALTIME);
+	recording->begin_ns = ap_clock_ns(CLOCK_MONOTONIC);
 }
 
 static bool has_exited(const struct recording *recording)
@@ -191,8 +182,8 @@ int recording_scan(struct recording *recording, struct ap_error *error)
 	int err = scan(recording, error);
 
 	tables_report(recording);
-	recording->scanned_ns = clock_ns(CLOCK_MONOTONIC);
-	recording->scan_ns = recording->scanned_ns + SECOND_NS;
+	recording->scanned_ns = ap_clock_ns(CLOCK_MONOTONIC);
+	recording->scan_ns = recording->scanned_ns + AP_SECOND_NS;
 	/* Whatever failed then failed because of that. */
 	if (err && has_exited(recording))
 		return -ESRCH;
@@ -236,83 +227,107 @@ static void wishes_take(struct recording *recording, uint64_t now)
 		recording->scan_ns = soonest;
 }
 
+/* What a recording waits for. */
+enum { POLL_TARGET, POLL_SIGNALS, POLL_MAPPED, POLL_WISHES, POLL_WATCHER, POLL_TREE, POLLS };
+
+/* A timeout of poll() that ends at a moment, unless the other ends before. */
+static int timeout_until(uint64_t due, uint64_t now, int timeout)
+{
+	if (due <= now)
+		return 0;
+	if ((due - now) / AP_MILLISECOND_NS >= (uint64_t)timeout)
+		return timeout;
+	return (int)((due - now) / AP_MILLISECOND_NS) + 1;
+}
+
+/* How long nothing has to be done unless something happens. */
+static int wait_timeout(const struct recording *recording, uint64_t now, uint64_t stop)
+{
+	int timeout = recording->rate.most ? AP_RATE_TICK_MS : AP_PROGRESS_TICK_MS;
+
+	timeout = timeout_until(stop, now, timeout);
+	timeout = timeout_until(recording->scan_ns, now, timeout);
+	if (recording->watcher)
+		timeout = timeout_until(recording->watcher->due_ns, now, timeout);
+	if (recording->tree)
+		timeout = timeout_until(ap_tree_due(recording->tree), now, timeout);
+	return timeout;
+}
+
+/* What the target has mapped just now. */
+static void mapped_take(struct recording *recording, uint64_t now)
+{
+	ap_mmap_watch_read(&recording->watch, recording->target.pid, &recording->target.table);
+	unwind_update(recording);
+	/* The library may just have come: its variables are to be set at once. */
+	if (!recording->periods.count)
+		recording->scan_ns = now;
+}
+
+/* Whether something has ended the recording: recording->end says what. */
+static bool end_take(struct recording *recording, uint64_t now)
+{
+	if (recording_exec_follow(recording, now))
+		recording->end = END_EXECUTED;
+	else if (!recording_goes_on(recording))
+		recording->end = END_EXITED;
+	else if (signals_take(recording))
+		recording->end = END_INTERRUPTED;
+	else
+		return false;
+	return true;
+}
+
+static bool scan_is_due(const struct recording *recording, uint64_t now)
+{
+	return !recording->root_ended &&
+	       (now >= recording->scan_ns ||
+		       !ap_thread_alive(recording->target.pid, recording->tid));
+}
+
 int recording_wait(struct recording *recording, struct ap_error *error)
 {
 	struct recording_watcher *watcher = recording->watcher;
-	struct pollfd polled[] = {
-		{.fd = recording->target.pidfd, .events = POLLIN},
-		{.fd = recording->signals, .events = POLLIN},
-		{.fd = recording->watch.ready, .events = POLLIN},
-		{.fd = ap_session_wish_fd(recording->session), .events = POLLIN},
-		{.fd = watcher ? watcher->input : -1, .events = POLLIN},
-		{.fd = recording->tree ? ap_process_watch_fd(recording->deaths) : -1,
+	struct pollfd polled[POLLS] = {
+		[POLL_TARGET] = {.fd = recording->target.pidfd, .events = POLLIN},
+		[POLL_SIGNALS] = {.fd = recording->signals, .events = POLLIN},
+		[POLL_MAPPED] = {.fd = recording->watch.ready, .events = POLLIN},
+		[POLL_WISHES] = {.fd = ap_session_wish_fd(recording->session), .events = POLLIN},
+		[POLL_WATCHER] = {.fd = watcher ? watcher->input : -1, .events = POLLIN},
+		[POLL_TREE] = {.fd = recording->tree ? ap_process_watch_fd(recording->deaths) : -1,
 			.events = POLLIN},
 	};
 	uint64_t now = recording->begin_ns;
-	uint64_t stop = recording->options->duration_ns;
+	uint64_t duration = recording->options->duration_ns;
+	uint64_t stop = duration && duration < UINT64_MAX - now ? now + duration : UINT64_MAX;
 	bool held;
-	int err;
+	int err = 0;
 
 	recording->end = END_INTERRUPTED;
 	ap_progress_start(&recording->progress, stderr, recording->options->out.quiet, now);
-	for (;;) {
-		int timeout = recording->rate.most ? AP_RATE_TICK_MS : AP_PROGRESS_TICK_MS;
-
-		if (stop && now - recording->begin_ns >= stop) {
+	while (!err) {
+		if (now >= stop) {
 			recording->end = END_DURATION;
 			break;
 		}
-		if (recording->scan_ns < now + timeout * 1000000ULL)
-			timeout = recording->scan_ns > now
-					  ? (int)((recording->scan_ns - now) / 1000000) + 1
-					  : 0;
-		if (stop && (stop - (now - recording->begin_ns)) / 1000000 < (uint64_t)timeout)
-			timeout = (stop - (now - recording->begin_ns)) / 1000000 + 1;
-		if (watcher && watcher->due_ns < now + timeout * 1000000ULL)
-			timeout = watcher->due_ns > now
-					  ? (int)((watcher->due_ns - now) / 1000000) + 1
-					  : 0;
-		if (recording->tree && ap_tree_due(recording->tree) < now + timeout * 1000000ULL)
-			timeout =
-				ap_tree_due(recording->tree) > now
-					? (int)((ap_tree_due(recording->tree) - now) / 1000000) + 1
-					: 0;
-		if (poll(polled, 6, timeout) < 0 && errno != EINTR) {
+		if (poll(polled, POLLS, wait_timeout(recording, now, stop)) < 0 && errno != EINTR) {
 			ap_error_what(error, AP_EXIT_FAILURE, "poll: %s", strerror(errno));
 			return -EIO;
 		}
-		now = clock_ns(CLOCK_MONOTONIC);
-		if (polled[2].revents) {
-			ap_mmap_watch_read(
-				&recording->watch, recording->target.pid, &recording->target.table);
-			unwind_update(recording);
-			/* The library may just have come: its variables are to be set at once. */
-			if (!recording->periods.count)
-				recording->scan_ns = now;
-		}
-		if (polled[3].revents)
+		now = ap_clock_ns(CLOCK_MONOTONIC);
+		if (polled[POLL_MAPPED].revents)
+			mapped_take(recording, now);
+		if (polled[POLL_WISHES].revents)
 			wishes_take(recording, now);
 		recording_tree_follow(recording, now);
-		if (polled[0].revents && !recording->root_ended) {
+		if (polled[POLL_TARGET].revents && !recording->root_ended) {
 			recording_root_ended(recording);
-			polled[0].fd = -1;
+			polled[POLL_TARGET].fd = -1;
 		}
 		held = recording_hold_follow(recording, now);
-		if (recording_exec_follow(recording, now)) {
-			recording->end = END_EXECUTED;
+		if (end_take(recording, now))
 			break;
-		}
-		if (!recording_goes_on(recording)) {
-			recording->end = END_EXITED;
-			break;
-		}
-		if (signals_take(recording)) {
-			recording->end = END_INTERRUPTED;
-			break;
-		}
-		if (!recording->root_ended &&
-			(now >= recording->scan_ns ||
-				!ap_thread_alive(recording->target.pid, recording->tid))) {
+		if (scan_is_due(recording, now)) {
 			err = recording_scan(recording, error);
 			if (err && err != -ESRCH)
 				return err;
@@ -321,15 +336,13 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			ap_child_hold_go(recording->hold);
 		recording_rate_follow(recording, now);
 		recording_snapshots_follow(recording, now);
-		if (watcher) {
+		err = 0;
+		if (watcher)
 			err = watcher->look(watcher, recording, now, error);
-			if (err < 0)
-				return err;
-			if (err > 0)
-				break;
-		} else if (ap_progress_due(&recording->progress, now)) {
+		else if (ap_progress_due(&recording->progress, now))
 			recording_status_show(recording, now);
-		}
+		if (err < 0)
+			return err;
 	}
 	if (recording->hold)
 		ap_child_hold_end(recording->hold);
@@ -411,7 +424,7 @@ int recording_stop(struct recording *recording, struct ap_error *error)
 		ap_target_scan(&recording->target, error);
 	ap_mmap_watch_read(&recording->watch, recording->target.pid, &recording->target.table);
 	ap_target_search(&recording->target, error);
-	recording->end_ns = clock_ns(CLOCK_MONOTONIC);
+	recording->end_ns = ap_clock_ns(CLOCK_MONOTONIC);
 	err = ap_session_detach(recording->session);
 	recording_variables_restore(recording);
 	abort_allow(recording);

@@ -12,7 +12,6 @@
 
 #include "child.h"
 #include "preload.h"
-#include "units.h"
 
 const char *const cmd_run_help[] = {
 	("usage: allocprof run [OPTIONS] [--] COMMAND [ARGUMENTS]\n"

@@ -3,22 +3,13 @@
 #include "cmd.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "estimate.h"
 #include "printable.h"
 #include "units.h"
 
-#define SECOND_NS      1000000000ULL
-#define RATE_WINDOW_NS (5 * SECOND_NS)
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
+#define RATE_WINDOW_NS (5 * AP_SECOND_NS)
 
 /* Bytes in a second, over the last 5 to 10 seconds: of one redrawing it would jump about. */
 static double rate_now(struct recording *recording, uint64_t now, uint64_t allocated)
@@ -28,7 +19,7 @@ static double rate_now(struct recording *recording, uint64_t now, uint64_t alloc
 
 	if (!past[0].at_ns)
 		past[0] = past[1] = (struct recording_moment){.at_ns = recording->begin_ns};
-	seconds = (double)(now - past[0].at_ns) / SECOND_NS;
+	seconds = (double)(now - past[0].at_ns) / AP_SECOND_NS;
 	seconds = seconds > 0 ? (double)(allocated - past[0].allocated) / seconds : 0;
 	if (now - past[1].at_ns >= RATE_WINDOW_NS) {
 		past[0] = past[1];
@@ -64,7 +55,7 @@ void recording_status_show(struct recording *recording, uint64_t now)
 	struct ap_totals totals;
 	struct ap_site losses[AP_LOSSES];
 	char live[64], rate[AP_SIZE_TEXT], text[192];
-	unsigned long long seconds = (now - recording->begin_ns) / SECOND_NS;
+	unsigned long long seconds = (now - recording->begin_ns) / AP_SECOND_NS;
 	unsigned long long lost = 0;
 	double whole = 100;
 
@@ -88,7 +79,7 @@ static void work_show(struct ap_work *work, uint64_t done, uint64_t total, const
 {
 	struct recording_work *of = (struct recording_work *)work;
 	const char *slash = next ? strrchr(next, '/') : NULL;
-	uint64_t now = clock_ns();
+	uint64_t now = ap_clock_ns(CLOCK_MONOTONIC);
 	char text[192], name[64] = "";
 
 	/* Files are few, and one of them may take longer than all others. */
@@ -114,8 +105,8 @@ struct ap_work *recording_work_begin(struct recording *recording, enum recording
 		.progress = &recording->progress,
 		.kind = kind,
 	};
-	ap_progress_start_late(
-		&recording->progress, stderr, recording->options->out.quiet, clock_ns());
+	ap_progress_start_late(&recording->progress, stderr, recording->options->out.quiet,
+		ap_clock_ns(CLOCK_MONOTONIC));
 	return &recording->work.work;
 }
 

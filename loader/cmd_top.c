@@ -6,20 +6,18 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "top_print.h"
 #include "top_screen.h"
 #include "units.h"
 
-#define SECOND_NS 1000000000ULL
-
 /* Code that is made at run time gets its names that late at the most. */
-#define RENAME_NS (5 * SECOND_NS)
+#define RENAME_NS (5 * AP_SECOND_NS)
 
 /* A person reads no faster, and a slower one is no live table. */
-#define DELAY_LEAST_NS (SECOND_NS / 10)
+#define DELAY_LEAST_NS (AP_SECOND_NS / 10)
 
 const char *const cmd_top_help[] = {
 	"usage: allocprof top [OPTIONS] PID|--name COMM\n"
@@ -133,14 +131,6 @@ static const struct command_options own = {
 		{"no-color", no_argument, NULL, OPTION_NO_COLOR}},
 	.take = option_take,
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * SECOND_NS + now.tv_nsec;
-}
 
 /* The names that a runtime has given to its code since. */
 static void names_refresh(struct top *top, uint64_t now_ns)
@@ -341,7 +331,7 @@ static int wait_for_end(struct top *top, struct ap_error *error)
 	err = recording_wait(recording, error);
 	if (err || recording->end != END_EXITED)
 		return err;
-	recording->end_ns = clock_ns();
+	recording->end_ns = ap_clock_ns(CLOCK_MONOTONIC);
 	top->model.state.end = ap_death_format(top->end, &recording->death);
 	err = counters_refresh(top, recording->end_ns, error);
 	if (err)
@@ -409,7 +399,7 @@ static int options_check(const struct top_options *options, struct ap_error *err
 
 int cmd_top(int argc, char **argv)
 {
-	struct top_options options = {.delay_ns = SECOND_NS, .rows = 30};
+	struct top_options options = {.delay_ns = AP_SECOND_NS, .rows = 30};
 	struct ap_error error = {.status = AP_EXIT_FAILURE};
 	struct top top = {.options = &options};
 	pid_t pid = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "comment.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "clock.h"
+
 char *ap_death_format(char out[AP_DEATH_TEXT], const struct ap_death *death)
 {
-	time_t at = death->at_ns / 1000000000;
+	time_t at = death->at_ns / AP_SECOND_NS;
 	char moment[48] = "", cause[32];
 	const char *name;
 	struct tm parts;

@@ -4,7 +4,6 @@
 #define ALLOCPROF_DEATH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct ap_death {

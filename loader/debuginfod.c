@@ -6,8 +6,9 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 #include <elfutils/debuginfod.h>
+
+#include "clock.h"
 
 struct ap_debuginfod {
 	struct ap_debuginfod_options options;
@@ -22,17 +23,9 @@ struct ap_debuginfod {
 	__typeof__(&debuginfod_end) end;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static bool is_late(const struct ap_debuginfod *debuginfod)
 {
-	return debuginfod->used_ns + (now_ns() - debuginfod->begin_ns) >=
+	return debuginfod->used_ns + (ap_clock_ns(CLOCK_MONOTONIC) - debuginfod->begin_ns) >=
 	       debuginfod->options.limit_ns;
 }
 
@@ -105,7 +98,7 @@ int ap_debuginfod_open(struct ap_debuginfod *debuginfod, const char *build_id, c
 {
 	int fd;
 
-	debuginfod->begin_ns = now_ns();
+	debuginfod->begin_ns = ap_clock_ns(CLOCK_MONOTONIC);
 	if (is_late(debuginfod)) {
 		debuginfod->late++;
 		return -ETIMEDOUT;
@@ -119,7 +112,7 @@ int ap_debuginfod_open(struct ap_debuginfod *debuginfod, const char *build_id, c
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 	else if (is_late(debuginfod))
 		debuginfod->late++;
-	debuginfod->used_ns += now_ns() - debuginfod->begin_ns;
+	debuginfod->used_ns += ap_clock_ns(CLOCK_MONOTONIC) - debuginfod->begin_ns;
 	if (fd >= 0)
 		return fd;
 	return debuginfod->used_ns >= debuginfod->options.limit_ns ? -ETIMEDOUT : -ENOENT;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "call_tree.h"
+#include "clock.h"
 #include "error.h"
 #include "estimate.h"
 #include "json.h"
@@ -154,7 +155,7 @@ static void numbers_put(struct writer *writer, const char *key, const struct num
 static void info_put(struct writer *writer, const char *key, const struct ap_profile_info *info)
 {
 	struct ap_json *json = &writer->json;
-	time_t start = (time_t)(info->start_ns / 1000000000);
+	time_t start = (time_t)(info->start_ns / AP_SECOND_NS);
 	char moment[40] = "";
 	struct tm parts;
 
@@ -166,7 +167,7 @@ static void info_put(struct writer *writer, const char *key, const struct ap_pro
 	ap_json_text(json, "host", info->host);
 	ap_json_number(json, "pid", info->pid);
 	ap_json_text(json, "start", *moment ? moment : NULL);
-	ap_json_real(json, "duration_s", (double)info->duration_ns / 1e9);
+	ap_json_real(json, "duration_s", (double)info->duration_ns / AP_SECOND_NS);
 	ap_json_text(json, "end", info->end_reason);
 	ap_json_number(json, "period", info->period);
 	ap_json_number(

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "call_tree.h"
+#include "clock.h"
 #include "error.h"
 #include "markup.h"
 #include "tint.h"
@@ -302,7 +303,7 @@ static void header_put(const struct picture *picture, uint32_t rows)
 	if (info->pid > 0)
 		fprintf(out, " \xc2\xb7 pid %lld", (long long)info->pid);
 	if (info->duration_ns > 0)
-		fprintf(out, " \xc2\xb7 %.1f s", (double)info->duration_ns / 1e9);
+		fprintf(out, " \xc2\xb7 %.1f s", (double)info->duration_ns / AP_SECOND_NS);
 	if (info->period > 0)
 		fputs(" \xc2\xb7 one sample per ", out);
 	if (info->period > 0 && info->period_lowest > 0)

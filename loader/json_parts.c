@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "clock.h"
+
 int ap_json_parts_collect(struct ap_json_parts *parts, const struct ap_profile *profile,
 	const struct ap_call_tree *tree)
 {
@@ -43,8 +45,8 @@ static void part_put(
 	if (labels->size >= 0)
 		ap_json_number(json, "size_from", ap_size_class_floor(labels->size));
 	if (labels->lifetime >= 0)
-		ap_json_real(
-			json, "lifetime_from_s", (double)ap_lifetime_floor(labels->lifetime) / 1e9);
+		ap_json_real(json, "lifetime_from_s",
+			(double)ap_lifetime_floor(labels->lifetime) / AP_SECOND_NS);
 	if (labels->age >= 0)
 		ap_json_number(json, "age_from_percent", labels->age * (100 / AP_AGES));
 	if (labels->thread >= 0) {

@@ -12,7 +12,6 @@
 #define ALLOCPROF_LABELS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*

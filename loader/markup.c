@@ -2,7 +2,6 @@
 #include "markup.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "printable.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SECOND_NS 1000000000
+#include "clock.h"
 
 const char *ap_output_name_check(const char *path)
 {
@@ -32,7 +32,7 @@ static void name_write(FILE *out, const char *name)
 
 char *ap_output_name_fill(const char *path, const char *name, pid_t pid, int64_t time_ns)
 {
-	time_t seconds = time_ns / SECOND_NS;
+	time_t seconds = time_ns / AP_SECOND_NS;
 	char *filled = NULL, moment[32] = "";
 	struct tm parts;
 	size_t size;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "json.h"
 #include "page_parts.h"
 #include "printable.h"
@@ -194,7 +195,8 @@ static void info_put(FILE *out, const struct ap_profile_info *info)
 		fputc(',', out);
 	}
 	fprintf(out, "\"pid\":%lld,\"start_ms\":%lld,\"duration_ms\":%lld,", (long long)info->pid,
-		(long long)info->start_ns / 1000000, (long long)info->duration_ns / 1000000);
+		(long long)info->start_ns / AP_MILLISECOND_NS,
+		(long long)info->duration_ns / AP_MILLISECOND_NS);
 	fprintf(out, "\"period\":%lld,\"period_lowest\":%lld,", (long long)info->period,
 		(long long)info->period_lowest);
 	fprintf(out, "\"left_out\":[%lld,%lld,%lld,%lld],", (long long)info->left_out[0],

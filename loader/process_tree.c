@@ -6,19 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "descendants.h"
 #include "ended_processes.h"
 #include "process_variables.h"
 #include "table.h"
 
-#define MILLISECOND_NS 1000000ULL
-
 /* How soon a process is looked at again: it loads its libraries when it has just begun. */
-#define PAUSE_LEAST_NS (20 * MILLISECOND_NS)
-#define PAUSE_MOST_NS  (10000 * MILLISECOND_NS)
+#define PAUSE_LEAST_NS (20 * AP_MILLISECOND_NS)
+#define PAUSE_MOST_NS  (10000 * AP_MILLISECOND_NS)
 
 /* Reading all sites and live blocks takes some 20 ms. */
-#define SWEEP_PAUSE_NS (1000 * MILLISECOND_NS)
+#define SWEEP_PAUSE_NS (1000 * AP_MILLISECOND_NS)
 
 /* Crashed processes whose memory stays in the profile as they left it. */
 #define CRASHED_MAX 16
@@ -42,7 +41,7 @@ struct ap_tree {
 	uint32_t count, room, crashed;
 	struct ap_ended ended;
 	bool wants_sweep;
-	uint64_t swept_ns, now_ns, born;
+	uint64_t swept_ns, now_ns;
 };
 
 static struct process *process_find(const struct ap_tree *tree, pid_t pid)
@@ -198,7 +197,6 @@ static struct process *process_add(struct ap_tree *tree, pid_t pid, uint32_t par
 		}
 	}
 	tree->processes[tree->count++] = process;
-	tree->born++;
 	return process;
 }
 
@@ -399,11 +397,6 @@ size_t ap_tree_living(const struct ap_tree *tree)
 	for (uint32_t i = 0; i < tree->count; i++)
 		living += !tree->processes[i]->ended;
 	return living;
-}
-
-uint64_t ap_tree_born(const struct ap_tree *tree)
-{
-	return tree->born;
 }
 
 const struct ap_counters *ap_tree_released(const struct ap_tree *tree)

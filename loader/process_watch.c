@@ -6,17 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include <allocprof/process.h>
 
+#include "clock.h"
 #include "error.h"
 #include "process.skel.h"
-
-#define SECOND_NS 1000000000LL
 
 struct ap_process_watch {
 	struct process_bpf *skeleton;
@@ -149,12 +147,7 @@ uint64_t ap_process_watch_lost(const struct ap_process_watch *watch)
 /* What the clock of the day has shown when the monotonic one showed that. */
 static int64_t time_of_day(uint64_t monotonic_ns)
 {
-	struct timespec day, monotonic;
-
-	clock_gettime(CLOCK_REALTIME, &day);
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	return (day.tv_sec - monotonic.tv_sec) * SECOND_NS + day.tv_nsec - monotonic.tv_nsec +
-	       (int64_t)monotonic_ns;
+	return (int64_t)(ap_clock_ns(CLOCK_REALTIME) - ap_clock_ns(CLOCK_MONOTONIC) + monotonic_ns);
 }
 
 /* The status of a process that its parent has not collected yet: the last field of its stat. */

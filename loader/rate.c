@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "rate.h"
 
-#define SECOND_NS  1000000000ULL
+#include "clock.h"
+
 #define PERIOD_MAX 0x1p40
 
 /*
@@ -26,7 +27,7 @@ static uint64_t decide(struct ap_rate *rate, uint64_t now_ns, uint64_t samples, 
 uint64_t ap_rate_step(struct ap_rate *rate, uint64_t now_ns, uint64_t samples)
 {
 	double fresh = (double)(samples - rate->samples), most = (double)rate->most;
-	double seconds = (double)(now_ns - rate->since_ns) / SECOND_NS;
+	double seconds = (double)(now_ns - rate->since_ns) / AP_SECOND_NS;
 	double period = (double)rate->period, fitting;
 
 	if (!(seconds > 0))

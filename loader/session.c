@@ -17,6 +17,7 @@
 
 #include "allocprof.skel.h"
 #include "attachment.h"
+#include "clock.h"
 #include "kfunc.h"
 #include "process_watch.h"
 #include "uprobe_multi.h"
@@ -24,7 +25,7 @@
 /* How long a thread may take to leave a program after the probes are out: only preemption delays
  * it, so this is very long. */
 #define LEAVE_TRIES    500
-#define LEAVE_PAUSE_NS (10 * 1000000L)
+#define LEAVE_PAUSE_NS (10 * AP_MILLISECOND_NS)
 
 /* Most stacks ask for sizes of one class or two, and some for many. */
 #define SITES_PER_STACK 4
@@ -287,14 +288,6 @@ const struct ap_preflight *ap_session_kernel(const struct ap_session *session)
 	return &session->kernel;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static bool same_file(int left, int right)
 {
 	struct stat a, b;
@@ -338,7 +331,7 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
 	if (attachment->tid == tid || (attachment->tid && session->programs.multi))
 		return 0;
 	if (!session->begin_ns)
-		session->begin_ns = now_ns();
+		session->begin_ns = ap_clock_ns(CLOCK_MONOTONIC);
 	err = ap_attachment_open(&fresh, object, usdt, tid, &session->programs);
 	if (err) {
 		if (err == -ESRCH)

@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
+
+#include "clock.h"
 
 static const char *const loss_names[AP_LOSSES] = {
 	[AP_LOSS_SCRATCH] = "too many threads in the probe",
@@ -140,13 +141,11 @@ static int map_read(int map, size_t key_size, size_t value_size, struct ap_map_d
 int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *maps)
 {
 	struct ap_map_dump sites = {0}, stacks = {0}, live = {0}, threads = {0};
-	struct timespec now;
 	uint32_t key = 0;
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ret->read_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	ret->read_ns = ap_clock_ns(CLOCK_MONOTONIC);
 	err = ap_map_dump_read(maps->live, sizeof(*ret->live_keys), sizeof(*ret->live), &live);
 	if (err)
 		goto out;

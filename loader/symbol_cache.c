@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cache_file.h"
-#include "error.h"
 #include "mapping.h"
 #include "table.h"
 

@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "error.h"
 #include "mapping.h"
 #include "table.h"
@@ -39,11 +40,6 @@ void ap_symbol_file_close(struct ap_symbol_file *file)
 
 /* ---- Which files ---- */
 
-static int64_t nanoseconds(struct timespec time)
-{
-	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 static int identity_get(int fd, struct ap_file_identity *ret)
 {
 	struct statfs system;
@@ -55,8 +51,8 @@ static int identity_get(int fd, struct ap_file_identity *ret)
 		.device = status.st_dev,
 		.inode = status.st_ino,
 		.size = (uint64_t)status.st_size,
-		.modified_ns = nanoseconds(status.st_mtim),
-		.changed_ns = nanoseconds(status.st_ctim),
+		.modified_ns = ap_timespec_ns(status.st_mtim),
+		.changed_ns = ap_timespec_ns(status.st_ctim),
 	};
 	memcpy(&ret->file_system, &system.f_fsid, sizeof(system.f_fsid));
 	return 0;

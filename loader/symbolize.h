@@ -11,7 +11,6 @@
 #define ALLOCPROF_SYMBOLIZE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct ap_debuginfod;

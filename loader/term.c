@@ -5,9 +5,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define TERMINAL_EVERY_NS (AP_PROGRESS_TICK_MS * 1000000ULL)
-#define LATE_NS		  (300 * 1000000ULL)
-#define FILE_EVERY_NS	  (10 * 1000000000ULL)
+#include "clock.h"
+
+#define TERMINAL_EVERY_NS (AP_PROGRESS_TICK_MS * AP_MILLISECOND_NS)
+#define LATE_NS		  (300 * AP_MILLISECOND_NS)
+#define FILE_EVERY_NS	  (10 * AP_SECOND_NS)
 
 void ap_progress_start(struct ap_progress *progress, FILE *out, bool quiet, uint64_t now_ns)
 {

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "clock.h"
 #include "error.h"
 #include "json.h"
 
@@ -96,7 +97,7 @@ int ap_top_json_write(FILE *out, const struct ap_top *top, unsigned int most)
 	ap_json_text(&json, "version", AP_VERSION);
 	ap_json_number(&json, "pid", state->pid);
 	ap_json_text(&json, "comm", state->comm);
-	ap_json_real(&json, "duration_s", (double)state->uptime_ns / 1e9);
+	ap_json_real(&json, "duration_s", (double)state->uptime_ns / AP_SECOND_NS);
 	ap_json_real(&json, "interval_s", top->sites.seconds);
 	ap_json_text(&json, "end", state->end);
 	ap_json_number(&json, "period", (int64_t)state->period);

@@ -9,9 +9,8 @@
 #include <allocprof/process.h>
 
 #include "allocator.h"
+#include "clock.h"
 #include "record.h"
-
-#define SECOND_NS 1000000000.0
 
 int ap_top_sites_open(struct ap_top_sites *sites, pid_t pid)
 {
@@ -235,7 +234,7 @@ int ap_top_sites_update(struct ap_top_sites *sites, const struct ap_snapshot *sn
 		err = losses_add(sites, snapshot, table);
 	if (err)
 		return err;
-	sites->seconds = sites->refreshes ? (double)(now_ns - from) / SECOND_NS : 0;
+	sites->seconds = sites->refreshes ? (double)(now_ns - from) / AP_SECOND_NS : 0;
 	sites->total = (struct ap_top_values){0};
 	for (uint32_t i = 0; i < sites->count; i++) {
 		site_count(sites, &sites->sites[i]);

@@ -5,12 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "clock.h"
 #include "columns.h"
-#include "error.h"
 #include "short_name.h"
 #include "units.h"
-
-#define SECOND_NS 1000000000ULL
 
 /* A name that is cut says more than a place; below that width a place is left out. */
 #define PLACE_COLUMNS 12
@@ -184,7 +182,7 @@ unsigned int ap_top_name(char name[AP_TOP_TEXT], char place[AP_TOP_TEXT],
 
 static void time_text(char out[32], uint64_t nanoseconds)
 {
-	unsigned long long seconds = nanoseconds / SECOND_NS;
+	unsigned long long seconds = nanoseconds / AP_SECOND_NS;
 
 	if (seconds >= 3600)
 		snprintf(out, 32, "%llu:%02llu:%02llu", seconds / 3600, seconds / 60 % 60,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "clock.h"
+
 struct unit {
 	const char *suffix;
 	uint64_t factor;
@@ -47,9 +49,9 @@ int ap_size_parse(const char *text, uint64_t *ret)
 
 int ap_duration_parse(const char *text, uint64_t *ret)
 {
-	static const struct unit units[] = {{"", 1000000000ULL}, {"s", 1000000000ULL},
-		{"ms", 1000000ULL}, {"m", 60 * 1000000000ULL}, {"h", 3600 * 1000000000ULL},
-		{"d", 86400 * 1000000000ULL}, {NULL, 0}};
+	static const struct unit units[] = {{"", AP_SECOND_NS}, {"s", AP_SECOND_NS},
+		{"ms", AP_MILLISECOND_NS}, {"m", 60 * AP_SECOND_NS}, {"h", 3600 * AP_SECOND_NS},
+		{"d", 86400 * AP_SECOND_NS}, {NULL, 0}};
 
 	return number_parse(text, units, ret);
 }

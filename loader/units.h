@@ -3,7 +3,6 @@
 #ifndef ALLOCPROF_UNITS_H
 #define ALLOCPROF_UNITS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /*

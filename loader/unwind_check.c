@@ -2,7 +2,6 @@
 #include "unwind_check.h"
 
 #include <gelf.h>
-#include <stdio.h>
 #include <string.h>
 
 #define NOTES_MAX (1 << 20)

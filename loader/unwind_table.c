@@ -14,7 +14,6 @@
 #include "code_range.h"
 #include "elf_file.h"
 #include "kernel_array.h"
-#include "error.h"
 #include "table.h"
 #include "table_cache.h"
 #include "unwind_check.h"

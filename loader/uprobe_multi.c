@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "uprobe_multi.h"
 
-#include <errno.h>
 #include <link.h>
 #include <linux/bpf.h>
 #include <pthread.h>
