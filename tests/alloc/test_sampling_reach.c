@@ -17,9 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <malloc.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 

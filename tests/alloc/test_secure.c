@@ -8,7 +8,6 @@
 #include "damage.h"
 
 #include "region.h"
-#include "secure.h"
 #include "span.h"
 
 static void test_mode_is_on(void **state)

@@ -3,7 +3,6 @@
  * Threads that allocate, reallocate and free blocks of all sizes, their own and each other's, and
  * come and go; every block is filled with a pattern of its own, which is verified before it ends.
  */
-#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -12,7 +11,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 

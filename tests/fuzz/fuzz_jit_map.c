@@ -2,7 +2,6 @@
 /* A perf-PID.map that is anything. The first eight bytes are an address that is asked for. */
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -26,7 +26,6 @@
  * asleep when the attach comes nap too instead of spinning: on an emulated core that leaves the
  * loader nothing.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>

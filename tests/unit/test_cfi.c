@@ -5,7 +5,6 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <setjmp.h>

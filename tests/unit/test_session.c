@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The kernel side through its own interface, where whole programs cannot reach: forced collisions
  * of stack hashes. Needs root and BPF. */
-#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +11,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The cache of unwind tables: what it gives back, and what it must not believe. */
-#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
