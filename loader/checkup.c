@@ -2,7 +2,6 @@
 #include "checkup.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,8 +12,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "elf_file.h"
 #include "preflight.h"
+#include "preload.h"
 #include "printable.h"
 #include "privilege.h"
 #include "session.h"
@@ -95,7 +94,7 @@ static void capabilities_check(struct ap_checkup *checkup)
 	ap_preflight_missing(missing);
 	text_set(check, missing[0] ? "missing %s" : "all that are needed", missing);
 	if (missing[0])
-		hint_set(check, AP_VERDICT_FAIL, AP_MISSING_HINT);
+		hint_set(check, AP_VERDICT_FAIL, ap_preflight_missing_hint());
 	check = check_add(checkup, "user namespace");
 	text_set(check, "the first one");
 	if (!ap_in_first_user_namespace()) {
@@ -212,40 +211,20 @@ void ap_checkup_machine(struct ap_checkup *checkup)
 
 /* ---- A process ---- */
 
-/* Whether the program has a dynamic linker; also when that cannot be told. */
-static bool is_dynamic(int fd)
-{
-	struct ap_elf_file file;
-	GElf_Phdr header;
-	size_t count = 0;
-	bool found = false;
-
-	if (ap_elf_file_open(&file, fd))
-		return true;
-	if (elf_getphdrnum(file.elf, &count))
-		count = 0;
-	for (size_t i = 0; i < count && !found; i++)
-		found = gelf_getphdr(file.elf, (int)i, &header) && header.p_type == PT_INTERP;
-	ap_elf_file_close(&file);
-	return found;
-}
-
 /* What keeps a library from being preloaded. */
 static void preload_check(struct ap_checkup *checkup, const struct ap_target *target)
 {
 	const struct ap_mapping *program = target->table.program;
 	struct ap_check *check;
-	struct stat status;
+	const char *obstacle;
 
 	if (!program || !program->object || program->object->fd < 0)
 		return;
 	check = check_add(checkup, "LD_PRELOAD");
+	obstacle = ap_preload_obstacle(program->object->fd);
 	text_set(check, "this program respects it");
-	if (!fstat(program->object->fd, &status) && (status.st_mode & (S_ISUID | S_ISGID))) {
-		text_set(check, "the program is setuid or setgid, which ignores it");
-		hint_set(check, AP_VERDICT_FAIL, "link the program with liballocprof.a");
-	} else if (!is_dynamic(program->object->fd)) {
-		text_set(check, "the program is static, which ignores it");
+	if (obstacle) {
+		text_set(check, "the program is %s, which ignores it", obstacle);
 		hint_set(check, AP_VERDICT_FAIL, "link the program with liballocprof.a");
 	}
 }

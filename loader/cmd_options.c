@@ -80,7 +80,8 @@ static const struct option long_options[] = {
 
 static void libbpf_log(const char *text)
 {
-	fprintf(stderr, "libbpf: %s", text);
+	/* Most of its messages say so themselves. */
+	fprintf(stderr, "%s%s", strncmp(text, "libbpf:", 7) ? "libbpf: " : "", text);
 }
 
 /* The size of a map, which the kernel allocates at once: what would take about a gigabyte is not

@@ -74,6 +74,16 @@ void ap_preflight_missing(char out[AP_MISSING_TEXT])
 				used ? ", " : "", wanted[i].name);
 }
 
+const char *ap_preflight_missing_hint(void)
+{
+	if (!geteuid())
+		return "this root lacks it, as in a container: start that with --pid=host "
+		       "--cap-add=BPF --cap-add=PERFMON --cap-add=SYS_PTRACE, or run allocprof on "
+		       "the host";
+	return "run allocprof with sudo; or once, for Linux 6.6 and later: sudo setcap "
+	       "cap_bpf,cap_perfmon,cap_sys_ptrace+ep $(command -v allocprof)";
+}
+
 static int check_capabilities(struct ap_error *error)
 {
 	char missing[AP_MISSING_TEXT];
@@ -82,7 +92,7 @@ static int check_capabilities(struct ap_error *error)
 	if (!missing[0])
 		return 0;
 	ap_error_what(error, AP_EXIT_PERMISSION, "no permission to profile: missing %s", missing);
-	ap_error_hint(error, "%s", AP_MISSING_HINT);
+	ap_error_hint(error, "%s", ap_preflight_missing_hint());
 	return -EPERM;
 }
 

@@ -29,10 +29,10 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error);
 
 /* The names of the capabilities that this process lacks; "" none. */
 #define AP_MISSING_TEXT 80
-#define AP_MISSING_HINT                                               \
-	"run allocprof with sudo; or once, for Linux 6.6 and later: " \
-	"sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep $(command -v allocprof)"
 void ap_preflight_missing(char out[AP_MISSING_TEXT]);
+
+/* What to do about it: a root that lacks one is, as a rule, that of a container. */
+const char *ap_preflight_missing_hint(void);
 
 /* The kernel's lockdown file, "" when it has none. Whether it is locked down. */
 bool ap_lockdown_read(char *out, size_t room);

@@ -11,4 +11,7 @@
  */
 int ap_preload_find(char path[PATH_MAX]);
 
+/* What makes a program, by its open file, ignore LD_PRELOAD: "static"; NULL: nothing is known. */
+const char *ap_preload_obstacle(int program);
+
 #endif

@@ -264,6 +264,8 @@ int ap_target_check_probes(const struct ap_target *target, struct ap_error *erro
 {
 	const struct ap_mapping_table *table = &target->table;
 	size_t files = 0, unread = 0;
+	const struct ap_object *program = table->program ? table->program->object : NULL;
+	const char *obstacle = program ? ap_preload_obstacle(program->fd) : NULL;
 	char name[128], library[PATH_MAX];
 
 	for (size_t i = 0; i < target->probed_count; i++)
@@ -288,6 +290,12 @@ int ap_target_check_probes(const struct ap_target *target, struct ap_error *erro
 			files - unread, files);
 	} else {
 		ap_error_detail(error, "none in its %zu mapped files", files);
+	}
+	if (obstacle) {
+		ap_error_hint(error,
+			"its program is %s, which ignores LD_PRELOAD: link it with liballocprof.a",
+			obstacle);
+		return -ENOENT;
 	}
 	if (ap_preload_find(library))
 		snprintf(library, sizeof(library), "/PATH/TO/liballocprof.so");

@@ -89,6 +89,20 @@ has "$tmp/command.err" "is a thread of process $pid" || fail "a thread is not ex
 # Not an allocprof process.
 fails 5 "process $other \(sleep\) does not use an allocator" "$allocprof" attach $other
 
+# Nor can it be made one by what the hint would say, when it is static or setuid.
+if command -v gcc >/dev/null; then
+  echo 'int pause(void); int main(void) { return pause(); }' >pauser.c
+  gcc -o plain pauser.c
+  for kind in static setuid; do
+    if [ $kind = static ]; then gcc -static -o $kind pauser.c; else install -m 4755 plain $kind; fi
+    "./$kind" &
+    started+=("$!")
+    wait_until grep -qs "/$kind$" "/proc/$!/maps"
+    fails 5 "process $! \($kind\) does not use an allocator" "$allocprof" attach $!
+    has "$tmp/command.err" "^hint: its program is $kind.*, which ignores LD_PRELOAD" || fail "$kind is not explained"
+  done
+fi
+
 # No permission: on another user's process, and on one's own without the right to use BPF.
 fails 3 "no permission to look into process $pid" nobody "$tmp/allocprof" attach -o /tmp/a.html "$pid"
 setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/prober" <>"$tmp/prober.in" >"$tmp/own.out" &
@@ -96,6 +110,9 @@ own=$!
 started+=("$own")
 wait_until has "$tmp/own.out" '^ready'
 fails 3 "no permission to profile: missing CAP_BPF" nobody "$tmp/allocprof" attach -o /tmp/a.html "$own"
+fails 3 "no permission to profile: missing CAP_SYS_PTRACE" \
+  setpriv --bounding-set -all,+bpf,+perfmon "$allocprof" attach "$pid"
+has "$tmp/command.err" "^hint: .*--pid=host --cap-add=BPF" || fail "root in a container is not told what to add"
 
 # No BTF.
 no_btf() { unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$@"; }
