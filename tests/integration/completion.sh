@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the shells complete: all options of every help, the words of their values, files, processes.
-# In bash by its own machinery; fish answers, too, and zsh takes the script.
+# In bash by its own machinery; fish answers, too, and so does zsh to somebody who types.
 . "$(dirname "$0")/common.sh"
 
 "$allocprof" completion bash >"$tmp/allocprof.bash"
@@ -48,5 +48,17 @@ done
 need zsh fish
 zsh -n "$tmp/_allocprof" || fail "zsh's syntax"
 export HOME=$tmp
+# A terminal's zsh, each answer waited for: what it reads must match.
+cat >"$tmp/typed.zsh" <<'END'
+zmodload zsh/zpty
+zpty typed zsh -f -i
+types() { zpty -w -n typed "$1"; zpty -r typed answer "*$2*" }
+zpty -w typed "PS1='rea''dy '; autoload -U compinit; compinit -u -D; source $1"
+zpty -r typed answer "*ready *"
+types $'allocprof rep\t' 'ort'
+types $' --show a\t' 'llocated'
+types $'--lif\t' 'etimes'
+END
+timeout 20 zsh -f "$tmp/typed.zsh" "$tmp/_allocprof" >/dev/null || fail "zsh completes nothing"
 equal "fish" "$(fish -c "source $tmp/allocprof.fish; complete -C 'allocprof report --show a'" | cut -f 1)" "allocated"
 equal "fish, options" "$(fish -c "source $tmp/allocprof.fish; complete -C 'allocprof diff --fail'" | cut -f 1)" "--fail-above"
