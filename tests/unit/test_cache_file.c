@@ -8,10 +8,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cache_file.h"
@@ -135,6 +138,58 @@ static void test_other_kind(void **state)
 	free(content);
 }
 
+#define WRITERS	  4
+#define LOADS	  300
+#define BYTES_MAX (1 << 20)
+
+/* Stores for ever, each time so many bytes of one value. */
+static _Noreturn void writer_main(unsigned int seed)
+{
+	unsigned char *bytes = malloc(BYTES_MAX);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		size_t size = (size_t)rand_r(&seed) % BYTES_MAX;
+
+		memset(bytes, (int)seed, size);
+		ap_cache_store("name", &kind, bytes, size);
+	}
+}
+
+/* Loaders that store the same at the same time and are killed on the way: what is there is whole. */
+static void test_many_writers(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t writers[WRITERS];
+	unsigned char *content;
+	char command[128];
+	size_t size;
+
+	for (int i = 0; i < WRITERS; i++) {
+		writers[i] = fork();
+		assert_true(writers[i] >= 0);
+		if (!writers[i])
+			writer_main((unsigned int)i);
+	}
+	for (int loads = 0; loads < LOADS;) {
+		int err = ap_cache_load("name", &kind, BYTES_MAX, (void **)&content, &size);
+
+		if (err) {
+			/* Its place is being taken by another one. */
+			assert_true(err == -ENOENT || err == -EPERM);
+			continue;
+		}
+		assert_true(size < 2 || !memcmp(content, content + 1, size - 1));
+		free(content);
+		if (++loads % (LOADS / WRITERS) == 0)
+			kill(writers[loads / (LOADS / WRITERS) - 1], SIGKILL);
+	}
+	for (int i = 0; i < WRITERS; i++)
+		assert_int_equal(waitpid(writers[i], NULL, 0), writers[i]);
+	snprintf(command, sizeof(command), "ls -A %s | grep -vx name", fixture->folder);
+	assert_int_not_equal(system(command), 0);
+}
+
 /* What a user does who wants nothing of it. */
 static void test_nowhere(void **state)
 {
@@ -152,6 +207,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_oldest_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_used_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_kind, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_writers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nowhere, setup, teardown),
 	};
 
