@@ -22,6 +22,12 @@
 #define HUGE_PAGE ((size_t)32)
 #define HUGE_FROM ((size_t)256)
 
+/*
+ * Small pages are kept for so many slices of spans that may never fill: in huge ones all of them
+ * would be resident. Two for each class in a thread or two; with that used up, the others are as all.
+ */
+#define SPARSE ((size_t)256)
+
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
 	uint64_t free[WORDS];
@@ -38,10 +44,11 @@ struct ap_region ap_region;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct arena *arenas[ARENAS];
 static size_t first_arena;
-static size_t end_slice;       /* where the region grows */
-static size_t last_slice;      /* where it may grow to */
-static size_t written_headers; /* headers below this can be written */
-static uint64_t purge_at;      /* atomic: when to look for dirty slices; 0: there are none */
+static size_t end_slice;	       /* where the region grows */
+static size_t last_slice;	       /* where it may grow to */
+static size_t written_headers;	       /* headers below this can be written */
+static size_t sparse_next, sparse_end; /* what is left of SPARSE, in no bitmap */
+static uint64_t purge_at; /* atomic: when to look for dirty slices; 0: there are none */
 
 void ap_region_lock(void)
 {
@@ -155,20 +162,14 @@ static size_t bits_next(const uint64_t *bits, size_t from, bool value)
 }
 
 /*
- * Adds memory at the region's end: at least `count` slices, more when the region is large. Of huge
- * pages no more than a few, since one touch makes all of one resident.
+ * Adds memory at the region's end: at least `count` slices, `step` if there is enough. If the pages
+ * are huge, up to where one ends, so that the next step begins there.
  */
-static bool region_grow(size_t count)
+static bool region_add(size_t count, size_t step, bool huge)
 {
-	size_t step =
-		ap_region.mapped < HUGE_FROM ? 16 : round_up(ap_region.mapped / 64, HUGE_PAGE);
 	size_t skip = 32, in_arena;
 	bool scarce = false;
 
-	if (step > RUN_MAX)
-		step = RUN_MAX;
-	if (step < count)
-		step = count;
 	for (;;) {
 		bool taken = false;
 
@@ -178,8 +179,7 @@ static bool region_grow(size_t count)
 			end_slice += in_arena;
 			continue;
 		}
-		/* Large steps end where huge pages do, so that the next one begins there. */
-		if (!scarce && step >= HUGE_PAGE)
+		if (huge && !scarce)
 			step = round_up(end_slice + step, HUGE_PAGE) - end_slice;
 		if (step > in_arena)
 			step = in_arena;
@@ -207,7 +207,7 @@ static bool region_grow(size_t count)
 			return false;
 		}
 	}
-	if (step >= HUGE_PAGE)
+	if (huge)
 		ap_os_huge((void *)(end_slice << SLICE_SHIFT), step << SLICE_SHIFT);
 	bits_set(arena_of(end_slice)->free, end_slice % ARENA_SLICES, step, true);
 	if (arena_of(end_slice)->first_word > end_slice % ARENA_SLICES / 64)
@@ -217,6 +217,17 @@ static bool region_grow(size_t count)
 	ap_region.unused += step;
 	__atomic_store_n(&ap_limit, end_slice, __ATOMIC_RELEASE);
 	return true;
+}
+
+/* As much as suits the region: of huge pages no more than a few, as one touch takes all of one. */
+static bool region_grow(size_t count)
+{
+	bool huge = ap_region.mapped >= HUGE_FROM || count >= HUGE_PAGE;
+	size_t step = huge ? round_up(ap_region.mapped / 64, HUGE_PAGE) : 16;
+
+	if (step > RUN_MAX)
+		step = RUN_MAX;
+	return region_add(count, step < count ? count : step, huge);
 }
 
 /* First fit, from the lowest address: old slices are full of pages, new ones would need them. */
@@ -310,6 +321,39 @@ struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
 out:
 	ap_region_unlock();
 	return span;
+}
+
+/* 0: from elsewhere, as the region is small, or they are used up. */
+static size_t sparse_take(size_t count)
+{
+	struct arena *arena;
+
+	if (ap_region.mapped < HUGE_FROM)
+		return 0;
+	if (!sparse_end && region_add(SPARSE, SPARSE, false)) {
+		sparse_next = end_slice - SPARSE;
+		sparse_end = end_slice;
+		arena = arena_of(sparse_next);
+		bits_set(arena->free, sparse_next % ARENA_SLICES, SPARSE, false);
+	}
+	if (sparse_end - sparse_next < count)
+		return 0;
+	sparse_next += count;
+	ap_region.unused -= count;
+	return sparse_next - count;
+}
+
+struct ap_span *ap_slices_take_sparse(size_t count, bool *zero)
+{
+	size_t slice;
+
+	ap_region_lock();
+	slice = sparse_take(count);
+	ap_region_unlock();
+	if (!slice)
+		return ap_slices_take(count, 1, zero);
+	*zero = true;
+	return &ap_spans[slice];
 }
 
 bool ap_slices_extend(struct ap_span *first, size_t count, size_t more)

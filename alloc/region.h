@@ -62,6 +62,9 @@ static inline void tails_mark(struct ap_span *span, size_t first, size_t end)
  */
 struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero);
 
+/* The same for one of which little may ever be touched: preferably not in huge pages. */
+struct ap_span *ap_slices_take_sparse(size_t count, bool *zero);
+
 /* Adds the `more` slices behind a run to it. False: they are not free. */
 bool ap_slices_extend(struct ap_span *first, size_t count, size_t more);
 
