@@ -73,39 +73,6 @@ static __always_inline struct ap_site *site_get(const struct ap_site_key *key)
 	return bpf_map_lookup_elem(&sites, key);
 }
 
-static __noinline int lifetime_add(struct ap_site *site, __u32 class, __u64 size, __u64 weight)
-{
-	struct ap_lifetime *lifetime;
-
-	if (class >= AP_SITE_LIFETIMES)
-		return 0;
-	lifetime = &site->lifetime[class];
-	__sync_fetch_and_add(&lifetime->samples, 1);
-	__sync_fetch_and_add(&lifetime->objects, ap_objects_of(size, weight));
-	__sync_fetch_and_add(&lifetime->weight, weight);
-	__sync_fetch_and_add(&lifetime->squares, ap_square_of(size, weight));
-	return 0;
-}
-
-/* The number of the thread that runs, whose name is remembered; 0: they are not told apart. */
-static __noinline __u32 thread_file(void)
-{
-	__u32 thread = bpf_get_current_pid_tgid();
-	struct ap_thread blank = {0}, *known;
-
-	if (!by_thread)
-		return 0;
-	known = bpf_map_lookup_elem(&threads, &thread);
-	if (!known) {
-		/* No room for more: it has no name then. */
-		map_insert(&threads, &thread, &blank);
-		known = bpf_map_lookup_elem(&threads, &thread);
-	}
-	if (known)
-		bpf_get_current_comm(known->comm, sizeof(known->comm));
-	return thread;
-}
-
 /* The same for a new sample: makes the site when it is the first one there. */
 static __noinline struct ap_site *site_file(struct ap_site_key *key)
 {
@@ -122,6 +89,20 @@ static __noinline struct ap_site *site_file(struct ap_site_key *key)
 		return site;
 	key->stack = AP_LOSS_SITES;
 	return loss_get(AP_LOSS_SITES);
+}
+
+static __noinline int lifetime_add(struct ap_site *site, __u32 class, __u64 size, __u64 weight)
+{
+	struct ap_lifetime *lifetime;
+
+	if (class >= AP_SITE_LIFETIMES)
+		return 0;
+	lifetime = &site->lifetime[class];
+	__sync_fetch_and_add(&lifetime->samples, 1);
+	__sync_fetch_and_add(&lifetime->objects, ap_objects_of(size, weight));
+	__sync_fetch_and_add(&lifetime->weight, weight);
+	__sync_fetch_and_add(&lifetime->squares, ap_square_of(size, weight));
+	return 0;
 }
 
 /*
@@ -174,6 +155,25 @@ static __noinline int live_file(struct scratch *scratch, struct ap_site *site)
 	if (site)
 		counters_add(&site->allocated, scratch->live.size, scratch->live.weight);
 	return 0;
+}
+
+/* The number of the thread that runs, whose name is remembered; 0: they are not told apart. */
+static __noinline __u32 thread_file(void)
+{
+	__u32 thread = bpf_get_current_pid_tgid();
+	struct ap_thread blank = {0}, *known;
+
+	if (!by_thread)
+		return 0;
+	known = bpf_map_lookup_elem(&threads, &thread);
+	if (!known) {
+		/* No room for more: it has no name then. */
+		map_insert(&threads, &thread, &blank);
+		known = bpf_map_lookup_elem(&threads, &thread);
+	}
+	if (known)
+		bpf_get_current_comm(known->comm, sizeof(known->comm));
+	return thread;
 }
 
 /* Files the sample whose stack is in scratch->stack. */

@@ -114,51 +114,29 @@ struct {
  * The unwind tables, see allocprof/unwind.h. The arrays inside are made by the loader, of the size
  * that is needed, and memory-mapped while it fills them.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, AP_SEGMENTS);
-	__type(key, __u32);
-	__array(
-		values, struct {
-			__uint(type, BPF_MAP_TYPE_ARRAY);
-			__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-			__uint(max_entries, 1);
-			__uint(key_size, sizeof(__u32));
-			__uint(value_size, sizeof(struct ap_unwind_block));
-		});
-} unwind_blocks SEC(".maps");
+#define ARRAYS_OF(value, count)                                                      \
+	{                                                                            \
+		__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);                            \
+		__uint(max_entries, count);                                          \
+		__type(key, __u32);                                                  \
+		__array(                                                             \
+			values, struct {                                             \
+				__uint(type, BPF_MAP_TYPE_ARRAY);                    \
+				__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP); \
+				__uint(max_entries, 1);                              \
+				__uint(key_size, sizeof(__u32));                     \
+				__uint(value_size, sizeof(value));                   \
+			});                                                          \
+	}
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, AP_SEGMENTS);
-	__type(key, __u32);
-	__array(
-		values, struct {
-			__uint(type, BPF_MAP_TYPE_ARRAY);
-			__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-			__uint(max_entries, 1);
-			__uint(key_size, sizeof(__u32));
-			__uint(value_size, sizeof(struct ap_unwind_page));
-		});
-} unwind_pages SEC(".maps");
+struct ARRAYS_OF(struct ap_unwind_block, AP_SEGMENTS) unwind_blocks SEC(".maps");
+struct ARRAYS_OF(struct ap_unwind_page, AP_SEGMENTS) unwind_pages SEC(".maps");
 
 /*
  * An array for each list, of the mappings in the order of their addresses; it is replaced as a
  * whole. List 0 is the recorded process's; children that have the same share it.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, AP_LISTS);
-	__type(key, __u32);
-	__array(
-		values, struct {
-			__uint(type, BPF_MAP_TYPE_ARRAY);
-			__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-			__uint(max_entries, 1);
-			__uint(key_size, sizeof(__u32));
-			__uint(value_size, sizeof(struct ap_unwind_mapping));
-		});
-} unwind_mappings SEC(".maps");
+struct ARRAYS_OF(struct ap_unwind_mapping, AP_LISTS) unwind_mappings SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -314,8 +314,8 @@ static __noinline int walk_step(struct scratch *scratch)
 	struct ap_stack *stack = &scratch->stack;
 	__u64 address = walk->pc - !walk->is_exact;
 	struct ap_unwind_rule *rule;
-	__u32 depth = stack->depth;
-	int status;
+	__u32 depth = stack->depth, number;
+	int status = 0;
 
 	/* Returned to, it is a start; jumped to, it is the fault of a call of nothing. */
 	if (!walk->pc)
@@ -324,7 +324,6 @@ static __noinline int walk_step(struct scratch *scratch)
 		return WALK_OVER;
 	stack->depth = depth + 1;
 	/* Callers are often in the same file. */
-	status = 0;
 	if (address < walk->mapping.start || address >= walk->mapping.end)
 		status = mapping_find(walk, address);
 	if (status) {
@@ -334,8 +333,8 @@ static __noinline int walk_step(struct scratch *scratch)
 		return walk_end(scratch, status);
 	}
 	stack->frame[depth] = AP_FRAME(walk->mapping.id, address - walk->mapping.origin);
-	depth = rule_number(walk, address);
-	rule = bpf_map_lookup_elem(&unwind_rules, &depth);
+	number = rule_number(walk, address);
+	rule = bpf_map_lookup_elem(&unwind_rules, &number);
 	if (!rule)
 		return walk_end(scratch, AP_END_UNSUPPORTED);
 	if (rule->cfa == AP_CFA_END)
@@ -344,11 +343,7 @@ static __noinline int walk_step(struct scratch *scratch)
 		return walk_end(scratch, AP_END_UNSUPPORTED);
 	if (rule->cfa == AP_CFA_SIGNAL)
 		return step_signal(scratch);
-	if (rule->cfa == AP_CFA_NONE) {
-		status = step_frame_pointer(scratch);
-	} else {
-		status = step_table(scratch, rule);
-	}
+	status = rule->cfa == AP_CFA_NONE ? step_frame_pointer(scratch) : step_table(scratch, rule);
 	walk->is_first = 0;
 	walk->is_exact = 0;
 	walk->saved_at = 0;
