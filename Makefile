@@ -78,7 +78,7 @@ benches     := $(patsubst %.c,$(O)/%,$(wildcard bench/*.c))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all alloc deps demo pictures check check-alloc check-unit check-integration check-kernels lint format asan ubsan tsan \
-	units alloc-tests bench bench-symbols overhead accidents soak fuzz fuzzers coverage test-programs install uninstall deb clean help \
+	units alloc-tests bench bench-symbols bench-unwind overhead accidents soak fuzz fuzzers coverage test-programs install uninstall deb clean help \
 	compile_commands.json $(fuzz_runs)
 
 all: alloc $(O)/allocprof  ## build the allocator and the profiler (the default)

@@ -12,21 +12,29 @@
 #define NOTES_MAX   (1 << 20)
 #define HEADERS_MAX 65536
 
+bool ap_build_id_format(char out[AP_BUILD_ID_SIZE], const void *id, size_t length)
+{
+	const unsigned char *byte = id;
+
+	out[0] = '\0';
+	if (!length || length > AP_BUILD_ID_BYTES)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		snprintf(out + 2 * i, 3, "%02x", byte[i]);
+	return true;
+}
+
 static bool notes_find(Elf_Data *notes, char out[AP_BUILD_ID_SIZE])
 {
 	size_t next = 0, name, description;
 	GElf_Nhdr note;
 
 	while (notes && (next = gelf_getnote(notes, next, &note, &name, &description))) {
-		const unsigned char *id = (const unsigned char *)notes->d_buf + description;
-
 		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
-			memcmp((char *)notes->d_buf + name, "GNU", sizeof("GNU")) ||
-			note.n_descsz == 0 || note.n_descsz > (AP_BUILD_ID_SIZE - 1) / 2)
+			memcmp((char *)notes->d_buf + name, "GNU", sizeof("GNU")))
 			continue;
-		for (size_t i = 0; i < note.n_descsz; i++)
-			snprintf(out + 2 * i, 3, "%02x", id[i]);
-		return true;
+		if (ap_build_id_format(out, (char *)notes->d_buf + description, note.n_descsz))
+			return true;
 	}
 	return false;
 }

@@ -140,9 +140,7 @@ static bool shared_named(Dwarf *dwarf, char build_id[AP_BUILD_ID_SIZE])
 	const void *id;
 	ssize_t length = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
 
-	build_id[0] = '\0';
-	for (ssize_t i = 0; i < length && length <= (AP_BUILD_ID_SIZE - 1) / 2; i++)
-		snprintf(build_id + 2 * i, 3, "%02x", ((const unsigned char *)id)[i]);
+	ap_build_id_format(build_id, id, length > 0 ? (size_t)length : 0);
 	return length != 0;
 }
 

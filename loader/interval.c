@@ -53,17 +53,9 @@ void ap_intervals_sort(struct ap_intervals *set)
 
 uint32_t ap_intervals_find(const struct ap_intervals *set, uint64_t address)
 {
-	uint32_t low = 0, high = set->count, found;
+	int64_t last = ap_array_find(set->items, set->count, sizeof(*set->items), address);
+	uint32_t found = last < 0 ? AP_INTERVAL_NONE : (uint32_t)last;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (set->items[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	found = low ? low - 1 : AP_INTERVAL_NONE;
 	while (found != AP_INTERVAL_NONE && set->items[found].high <= address)
 		found = set->items[found].outer;
 	return found;

@@ -157,19 +157,12 @@ int ap_jit_code_sort(struct ap_jit_code *code)
 
 const struct ap_jit_symbol *ap_jit_code_find(const struct ap_jit_code *code, uint64_t address)
 {
-	uint32_t low = 0, high = code->piece_count;
+	int64_t index =
+		ap_array_find(code->pieces, code->piece_count, sizeof(*code->pieces), address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (code->pieces[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address >= code->pieces[low - 1].end)
+	if (index < 0 || address >= code->pieces[index].end)
 		return NULL;
-	return &code->symbols[code->pieces[low - 1].symbol];
+	return &code->symbols[code->pieces[index].symbol];
 }
 
 const struct ap_jit_line *ap_jit_code_line(

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "build_id.h"
 #include "process_files.h"
 
 /*
@@ -23,7 +24,7 @@ struct ap_object {
 	int fd;		 /* open for reading, close-on-exec; -1: could not be opened */
 	uint64_t device; /* with inode: which file it is */
 	uint64_t inode;
-	char build_id[65]; /* lower-case hex; "" when the file has none */
+	char build_id[AP_BUILD_ID_SIZE]; /* "" when the file has none */
 };
 
 /* One executable mapping. Never removed from the table, so that its id stays good after dlclose. */

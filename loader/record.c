@@ -268,23 +268,10 @@ static int losses_add(struct recording *recording)
 	return err;
 }
 
-static void counters_sum(struct ap_counters *sum, const struct ap_counters *more)
-{
-	sum->samples += more->samples;
-	sum->objects += more->objects;
-	sum->bytes += more->bytes;
-	sum->weight += more->weight;
-	sum->squares += more->squares;
-}
-
 static void lifetimes_sum(struct ap_lifetime *sum, const struct ap_site *site)
 {
-	for (int i = 0; i < AP_SITE_LIFETIMES; i++) {
-		sum->samples += site->lifetime[i].samples;
-		sum->objects += site->lifetime[i].objects;
-		sum->weight += site->lifetime[i].weight;
-		sum->squares += site->lifetime[i].squares;
-	}
+	for (int i = 0; i < AP_SITE_LIFETIMES; i++)
+		ap_lifetime_add(sum, &site->lifetime[i]);
 }
 
 /* The equations of abi.h. */
@@ -295,17 +282,17 @@ static bool sums_differ(const struct ap_snapshot *snapshot)
 	struct ap_lifetime lifetimes = {0};
 
 	for (size_t i = 0; i < snapshot->site_count; i++) {
-		counters_sum(&allocated, &snapshot->sites[i].allocated);
-		counters_sum(&freed, &snapshot->sites[i].freed);
+		ap_counters_add(&allocated, &snapshot->sites[i].allocated);
+		ap_counters_add(&freed, &snapshot->sites[i].freed);
 		lifetimes_sum(&lifetimes, &snapshot->sites[i]);
 	}
 	for (int i = 0; i < AP_LOSSES; i++) {
 		if (i != AP_LOSS_LIVE_FULL)
-			counters_sum(&allocated, &snapshot->losses[i].allocated);
-		counters_sum(&freed, &snapshot->losses[i].freed);
+			ap_counters_add(&allocated, &snapshot->losses[i].allocated);
+		ap_counters_add(&freed, &snapshot->losses[i].freed);
 		lifetimes_sum(&lifetimes, &snapshot->losses[i]);
 	}
-	counters_sum(&freed_total, &snapshot->losses[AP_LOSS_LIVE_FULL].allocated);
+	ap_counters_add(&freed_total, &snapshot->losses[AP_LOSS_LIVE_FULL].allocated);
 	return lifetimes.samples != snapshot->totals.freed.samples ||
 	       lifetimes.weight != snapshot->totals.freed.weight ||
 	       lifetimes.objects != snapshot->totals.freed.objects ||

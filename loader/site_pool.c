@@ -8,25 +8,12 @@
 
 #include <bpf/bpf.h>
 
-static void counters_add(struct ap_counters *to, const struct ap_counters *more)
-{
-	to->samples += more->samples;
-	to->objects += more->objects;
-	to->bytes += more->bytes;
-	to->weight += more->weight;
-	to->squares += more->squares;
-}
-
 static void site_add(struct ap_site *to, const struct ap_site *more)
 {
-	counters_add(&to->allocated, &more->allocated);
-	counters_add(&to->freed, &more->freed);
-	for (int i = 0; i < AP_SITE_LIFETIMES; i++) {
-		to->lifetime[i].samples += more->lifetime[i].samples;
-		to->lifetime[i].objects += more->lifetime[i].objects;
-		to->lifetime[i].weight += more->lifetime[i].weight;
-		to->lifetime[i].squares += more->lifetime[i].squares;
-	}
+	ap_counters_add(&to->allocated, &more->allocated);
+	ap_counters_add(&to->freed, &more->freed);
+	for (int i = 0; i < AP_SITE_LIFETIMES; i++)
+		ap_lifetime_add(&to->lifetime[i], &more->lifetime[i]);
 }
 
 static bool key_equal(const void *array, uint32_t index, const void *key)
@@ -122,7 +109,7 @@ static void block_release(
 	freed.lifetime[lifetime_class(now_ns - live->born_ns)] =
 		(struct ap_lifetime){1, freed.freed.objects, live->weight, freed.freed.squares};
 	site_add(site, &freed);
-	counters_add(&pool->released, &freed.freed);
+	ap_counters_add(&pool->released, &freed.freed);
 }
 
 static int live_take(struct ap_site_pool *pool, int map, ap_site_pool_owner_fn *owner,
@@ -172,7 +159,7 @@ int ap_site_pool_add(const struct ap_site_pool *pool, struct ap_snapshot *snapsh
 	snapshot->site_count = count;
 	for (int i = 0; i < AP_LOSSES; i++)
 		site_add(&snapshot->losses[i], &pool->losses[i]);
-	counters_add(&snapshot->totals.freed, &pool->released);
+	ap_counters_add(&snapshot->totals.freed, &pool->released);
 	return 0;
 }
 

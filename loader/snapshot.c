@@ -37,6 +37,23 @@ const char *ap_end_name(enum ap_end end)
 	return (unsigned int)end < AP_ENDS ? end_names[end] : "unknown end";
 }
 
+void ap_counters_add(struct ap_counters *sum, const struct ap_counters *more)
+{
+	sum->samples += more->samples;
+	sum->objects += more->objects;
+	sum->bytes += more->bytes;
+	sum->weight += more->weight;
+	sum->squares += more->squares;
+}
+
+void ap_lifetime_add(struct ap_lifetime *sum, const struct ap_lifetime *more)
+{
+	sum->samples += more->samples;
+	sum->objects += more->objects;
+	sum->weight += more->weight;
+	sum->squares += more->squares;
+}
+
 /* One element at a time, for a map without batches. An element deleted meanwhile is left out. */
 static int dump_slowly(
 	int map, uint32_t key_size, uint32_t value_size, uint32_t room, struct ap_map_dump *dump)

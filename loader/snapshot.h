@@ -54,6 +54,9 @@ const struct ap_stack *ap_snapshot_stack(const struct ap_snapshot *snapshot, uin
 
 void ap_snapshot_clear(struct ap_snapshot *snapshot);
 
+void ap_counters_add(struct ap_counters *sum, const struct ap_counters *more);
+void ap_lifetime_add(struct ap_lifetime *sum, const struct ap_lifetime *more);
+
 /* What to say of a loss and of a stack's end: "stack map full". */
 const char *ap_loss_name(enum ap_loss loss);
 const char *ap_end_name(enum ap_end end);

@@ -137,19 +137,12 @@ void ap_symtab_sort(struct ap_symtab *table)
 
 const struct ap_elf_symbol *ap_symtab_find(const struct ap_symtab *table, uint64_t address)
 {
-	uint32_t low = 0, high = table->count;
+	int64_t index =
+		ap_array_find(table->symbols, table->count, sizeof(*table->symbols), address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (table->symbols[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address >= table->symbols[low - 1].end)
+	if (index < 0 || address >= table->symbols[index].end)
 		return NULL;
-	return &table->symbols[low - 1];
+	return &table->symbols[index];
 }
 
 void ap_symtab_clear(struct ap_symtab *table)

@@ -87,6 +87,23 @@ uint64_t ap_hash(uint64_t seed, const void *bytes, size_t length)
 	return ap_hash_u64(h, word);
 }
 
+int64_t ap_array_find(const void *array, uint32_t count, size_t element, uint64_t key)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint64_t start;
+
+		memcpy(&start, (const char *)array + middle * element, sizeof(start));
+		if (start <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (int64_t)low - 1;
+}
+
 int ap_array_grow(void **array, uint32_t count, uint32_t *room, size_t element)
 {
 	uint32_t want;

@@ -38,6 +38,12 @@ uint64_t ap_hash(uint64_t seed, const void *bytes, size_t length);
 uint64_t ap_hash_u64(uint64_t seed, uint64_t number);
 
 /*
+ * The index of the last element that begins with a uint64_t of at most `key`, in an array that is
+ * sorted by it; -1: there is none.
+ */
+int64_t ap_array_find(const void *array, uint32_t count, size_t element, uint64_t key);
+
+/*
  * Makes room for one more element in an array that doubles. 0 or -ENOMEM; also when the count
  * would leave the range of a non-negative int, which the indices of a profile are.
  */

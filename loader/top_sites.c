@@ -134,15 +134,6 @@ static int64_t site_get(struct ap_top_sites *sites, uint64_t stack)
 	return sites->count++;
 }
 
-static void counters_add(struct ap_counters *to, const struct ap_counters *more)
-{
-	to->samples += more->samples;
-	to->objects += more->objects;
-	to->bytes += more->bytes;
-	to->weight += more->weight;
-	to->squares += more->squares;
-}
-
 /* Names a site when it is new, and adds the counters of one key. */
 static int site_add(struct ap_top_sites *sites, uint64_t id, const struct ap_stack *stack,
 	const struct ap_mapping_table *table, const struct ap_site *counters)
@@ -157,8 +148,8 @@ static int site_add(struct ap_top_sites *sites, uint64_t id, const struct ap_sta
 	site = &sites->sites[index];
 	if (index == known || (site->uncertain && sites->rename))
 		err = site_name(sites, site, stack, table);
-	counters_add(&site->allocated, &counters->allocated);
-	counters_add(&site->freed, &counters->freed);
+	ap_counters_add(&site->allocated, &counters->allocated);
+	ap_counters_add(&site->freed, &counters->freed);
 	/* Key by key: the blocks of one are of about one size. */
 	site->value.variance += ap_estimate_live_variance(&counters->allocated, &counters->freed);
 	return err;

@@ -11,8 +11,6 @@
 #include "format.h"
 
 #define HOSTILE_NAME "evil;\"name\" <script>\n\x1b[31m \\ 100 \xff"
-/* The same once it is in a profile. */
-#define HOSTILE_KEPT "evil;\"name\" <script>\n\x1b[31m \\ 100 \xef\xbf\xbd"
 
 static inline uint32_t sample_location(struct ap_profile *profile, int mapping, uint64_t address,
 	const char *name, const char *file)
