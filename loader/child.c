@@ -126,6 +126,7 @@ int ap_child_wait(struct ap_child *child)
 	int status;
 	pid_t pid;
 
+	ap_child_hold_wait(&child->hold);
 	do {
 		pid = waitpid(child->pid, &status, 0);
 	} while (pid < 0 && errno == EINTR);
@@ -137,7 +138,6 @@ int ap_child_wait(struct ap_child *child)
 
 void ap_child_clear(struct ap_child *child)
 {
-	ap_child_hold_end(&child->hold);
 	if (child->go >= 0)
 		close(child->go);
 	if (child->failed >= 0)

@@ -9,6 +9,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "privilege.h"
 
@@ -132,47 +133,56 @@ void ap_child_hold_go(struct ap_child_hold *hold)
 	hold->is_held = false;
 }
 
-/* Deals with where it has stopped, at its next exec at the latest. Whether it goes on. */
-static bool stop_take(struct ap_child_hold *hold, enum stop stop, int got)
+static void stop_take(struct ap_child_hold *hold, enum stop stop, int got)
 {
-	switch (stop) {
-	case STOP_EXEC:
+	if (!hold->ends && stop == STOP_EXEC)
 		hold->is_held = true;
-		return false;
-	case STOP_SIGNAL:
-		if (!ptrace(PTRACE_CONT, hold->pid, NULL, (long)got))
-			return true;
+	else if (hold->ends || stop != STOP_SIGNAL ||
+		 ptrace(PTRACE_CONT, hold->pid, NULL, (long)got))
+		/* What stops it otherwise is job control, which goes on without us, or its end. */
 		child_leave(hold, got);
-		return false;
-	default:
-		/* By job control, which goes on when it is not traced any more, or by us, or for ever. */
-		child_leave(hold, 0);
-		return false;
+}
+
+/* flags 0: waits until it is held or let go. */
+static void stops_take(struct ap_child_hold *hold, int flags)
+{
+	int got;
+
+	while (hold->pid && !hold->is_held) {
+		enum stop stop = stop_wait(hold->pid, flags, &got);
+
+		if (stop == STOP_NONE)
+			return;
+		stop_take(hold, stop, got);
 	}
 }
 
 bool ap_child_hold_follow(struct ap_child_hold *hold)
 {
-	enum stop stop = STOP_SIGNAL;
-	int got;
-
-	while (hold->pid && !hold->is_held && stop == STOP_SIGNAL) {
-		stop = stop_wait(hold->pid, WNOHANG, &got);
-		if (stop != STOP_NONE)
-			stop_take(hold, stop, got);
-	}
+	stops_take(hold, WNOHANG);
 	if (hold->is_held)
 		ap_child_hold_libraries(hold);
 	return hold->is_held;
 }
 
-void ap_child_hold_end(struct ap_child_hold *hold)
+void ap_child_hold_end(struct ap_child_hold *hold, unsigned int patience_ms)
 {
-	int got;
+	if (hold->is_held)
+		child_leave(hold, 0);
+	if (hold->pid && !hold->ends) {
+		/* Only one that stands still can be let go. */
+		ptrace(PTRACE_INTERRUPT, hold->pid, NULL, NULL);
+		hold->ends = true;
+	}
+	stops_take(hold, WNOHANG);
+	for (unsigned int i = 0; i < patience_ms && hold->pid; i++) {
+		usleep(1000);
+		stops_take(hold, WNOHANG);
+	}
+}
 
-	/* Only one that stands still can be let go. */
-	if (hold->pid && !hold->is_held && !ptrace(PTRACE_INTERRUPT, hold->pid, NULL, NULL))
-		while (stop_take(hold, stop_wait(hold->pid, 0, &got), got))
-			;
-	child_leave(hold, 0);
+void ap_child_hold_wait(struct ap_child_hold *hold)
+{
+	ap_child_hold_end(hold, 0);
+	stops_take(hold, 0);
 }

@@ -21,6 +21,7 @@
 struct ap_child_hold {
 	pid_t pid; /* 0: not traced, then the others do nothing */
 	bool is_held;
+	bool ends; /* it is to stop, to be let go for good */
 };
 
 /*
@@ -44,7 +45,11 @@ void ap_child_hold_go(struct ap_child_hold *hold);
  */
 bool ap_child_hold_follow(struct ap_child_hold *hold);
 
-/* Lets it go for good. */
-void ap_child_hold_end(struct ap_child_hold *hold);
+/*
+ * Lets it go for good. One that the kernel does not stop just now, as it waits for a disk or for
+ * what it has spawned, is to be followed on: this waits for so long at the most.
+ */
+void ap_child_hold_end(struct ap_child_hold *hold, unsigned int patience_ms);
+void ap_child_hold_wait(struct ap_child_hold *hold); /* for as long as it takes */
 
 #endif

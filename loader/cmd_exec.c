@@ -166,6 +166,6 @@ bool recording_hold_follow(struct recording *recording, uint64_t now_ns)
 		return true;
 	}
 	if (now_ns - recording->begin_ns >= HOLD_NS)
-		ap_child_hold_end(hold);
+		ap_child_hold_end(hold, 0);
 	return false;
 }

@@ -17,6 +17,9 @@
 
 #define SCAN_PAUSE_NS (AP_SECOND_NS / 20)
 
+/* To stop a child takes microseconds, if it can be stopped. */
+#define HOLD_PATIENCE_MS 50
+
 void recording_init(struct recording *recording, const struct recording_options *options)
 {
 	*recording = (struct recording){
@@ -345,7 +348,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			return err;
 	}
 	if (recording->hold)
-		ap_child_hold_end(recording->hold);
+		ap_child_hold_end(recording->hold, HOLD_PATIENCE_MS);
 	ap_progress_end(&recording->progress);
 	recording_snapshots_finish(recording);
 	return 0;
@@ -366,6 +369,8 @@ int recording_forward(struct recording *recording)
 		if (poll(polled, 2, -1) < 0 && errno != EINTR)
 			return -errno;
 		signals_take(recording);
+		if (recording->hold)
+			ap_child_hold_end(recording->hold, 0);
 	} while (!polled[0].revents);
 	return 0;
 }
