@@ -2,6 +2,7 @@
 #include "cmd_view.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +145,8 @@ int view(const struct view_options *options, const struct ap_profile *profile,
 
 	if (options->out.count)
 		return outputs_write(&options->out, profile, difference, error);
+	/* Whoever has read enough of a table, as head does, wants no message about the rest. */
+	signal(SIGPIPE, SIG_DFL);
 	err = ap_format_text_write(stdout, difference ? difference : profile, &options->out.format);
 	if (err) {
 		ap_error_what(error, AP_EXIT_FAILURE, "cannot write to standard output");

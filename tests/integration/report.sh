@@ -138,3 +138,12 @@ for bad in "1 --json $tmp/none.pb.gz" "2 $tmp/base.pb.gz --frobnicate --json"; d
 done
 status 0 "$allocprof" version --json
 has "$tmp/status.out" '^\{"schema":1,.*"diff".*"speedscope"' || fail "features"
+
+# A table that nobody reads to its end is no error, and nothing to talk about.
+exec 4> >(true)
+wait $!
+status=0
+"$allocprof" report "$tmp/base.pb.gz" >&4 2>"$tmp/pipe.err" || status=$?
+exec 4>&-
+equal "status without a reader" $status 141
+equal "messages without a reader" "$(cat "$tmp/pipe.err")" ""
