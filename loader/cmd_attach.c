@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* allocprof attach PID: records a running process. */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
  * closed to us since the attach was the last time that we could open it, the recording is over as if
  * the old program had exited, and has what was live then.
  */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,8 +78,14 @@ static void exec_tell(const struct recording *recording, uint64_t gone)
 
 	if (recording->options->out.quiet)
 		return;
-	snprintf(text, sizeof(text), "%s executed %s; the %s that it held are gone",
-		recording->target.comm, recording->exec.path, ap_size_format(size, (double)gone));
+	/* A tree has renamed it by now, and adds up what is gone when it has the time. */
+	if (recording->tree)
+		snprintf(text, sizeof(text), "process %d executed %s; what it held is gone",
+			recording->target.pid, recording->exec.path);
+	else
+		snprintf(text, sizeof(text), "%s executed %s; the %s that it held are gone",
+			recording->target.comm, recording->exec.path,
+			ap_size_format(size, (double)gone));
 	if (watcher)
 		watcher->tell(watcher, text);
 	else
@@ -95,7 +101,8 @@ static void exec_finish(struct recording *recording, uint64_t now_ns)
 
 	recording->exec.until_ns = 0;
 	/* What could not be taken, for want of memory, is live on: the next time takes it. */
-	ap_site_pool_take(earlier, &maps, earlier_owner, recording, now_ns);
+	if (!recording->tree)
+		ap_site_pool_take(earlier, &maps, earlier_owner, recording, now_ns);
 	ap_progress_end(&recording->progress);
 	exec_tell(recording, earlier->released.weight - before);
 	recording->target.table.program = NULL;
@@ -120,6 +127,23 @@ static bool newest_was_sampled(const struct recording *recording)
 	return found;
 }
 
+/* What stands in keys beside the pid, by now. */
+static uint32_t executed_now(const struct recording *recording)
+{
+	uint32_t pid = (uint32_t)recording->target.pid;
+	struct ap_process process;
+
+	if (!recording->tree)
+		return ap_session_executed(recording->session);
+	return ap_process_watch_get(recording->deaths, (pid_t)pid, &process) ? process.process - pid
+									     : 0;
+}
+
+void recording_exec_begin(struct recording *recording)
+{
+	recording->exec.seen = executed_now(recording);
+}
+
 /* Whether the newest program is known to be recorded. What was read before it is of the old one. */
 static bool newest_is_recorded(const struct recording *recording)
 {
@@ -132,7 +156,7 @@ static bool newest_is_recorded(const struct recording *recording)
 bool recording_exec_follow(struct recording *recording, uint64_t now_ns)
 {
 	struct recording_exec *exec = &recording->exec;
-	uint32_t executed = ap_session_executed(recording->session);
+	uint32_t executed = executed_now(recording);
 
 	if (executed != exec->seen) {
 		exec->seen = executed;
@@ -149,7 +173,7 @@ bool recording_exec_follow(struct recording *recording, uint64_t now_ns)
 		return false;
 	}
 	/* The child of run may have children with probes, and we stay until it ends. */
-	if (!recording->child)
+	if (!recording->child && !recording->tree)
 		return true;
 	exec_finish(recording, now_ns);
 	return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The end of a recording: what it came to, what was lost, and the outputs. */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <inttypes.h>

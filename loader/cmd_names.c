@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What a recording knows of names, beside the files that its target has mapped. */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The rights that a recording gives up once the probes are attached. From then on it reads what the
  * target has made: symbols, code that is loaded later, paths.
  */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A recording from its attach to its outputs, as attach and run both do it. */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* allocprof run -- COMMAND: starts a command under the allocator and records it. */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +88,7 @@ static int record(struct recording *recording, struct ap_object *library, char *
 	if (err)
 		goto out;
 	executed = true;
-	recording->exec.seen = ap_session_executed(recording->session);
+	recording_exec_begin(recording);
 	ap_target_read_names(target);
 	err = recording_scan(recording, error);
 	recording->hold = &child.hold;

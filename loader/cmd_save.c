@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The outputs of a recording: their names at a moment, and where it goes when they fail. */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * get its tables within milliseconds. What symbols take of memory goes with the child, too, but for
  * the names themselves, which the next one finds in a file of memory. It holds copies of our descriptors, of the probes among them, and so must not outlive us.
  */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* How a recording goes: the line of progress, and what is lost. */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <string.h>
 

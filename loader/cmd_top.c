@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* allocprof top PID: a live table of a running process. */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Recordings of a whole tree of processes: --follow-fork, --tree. */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <string.h>

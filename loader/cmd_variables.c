@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What a recording sets in the target: the sampling period, also as --max-rate has it, the guard.
  */
-#include "cmd.h"
+#include "cmd_recording.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,8 +48,9 @@ static int variable_open(const struct recording *recording, struct recording_var
  * variable. */
 static bool has_executed(const struct recording *recording, int err)
 {
-	return err == -EIO && (recording->child || ap_session_executed(recording->session) !=
-							   recording->exec.seen);
+	return err == -EIO &&
+	       (recording->child || recording->tree ||
+		       ap_session_executed(recording->session) != recording->exec.seen);
 }
 
 /* What was asked for, or else the target's own. */

@@ -25,17 +25,23 @@ hold() { # NUMBER
 # Goes on: by somebody who may still look into it after the rights are gone.
 loader_env=(env SUDO_UID=65534 SUDO_GID=65534)
 program_env=("${nobody[@]}" env "LD_PRELOAD=$O/liballocprof.so")
-start executer 1000 "$executer" 40
-attach on --period 1 -o "$tmp/out.pb.gz" "$pid"
-hold 1000
-say
-wait_until has "$tmp/on.err" "^note: executer executed $executer; the [0-9.]+ KiB that it held are gone"
-hold 40
-detach || fail "attach ended with $?"
-equal "live" "$(of_hold live)" 30000
-equal "allocated" "$(of_hold allocated)" 1040000
-! has "$tmp/on.err" "^warning" || fail "warnings"
-kill "$pid"
+goes_on() { # NOTE OPTIONS...
+  local note=$1
+  shift
+  start executer 1000 "$executer" 40
+  attach on --period 1 "$@" -o "$tmp/out.pb.gz" "$pid"
+  hold 1000
+  say
+  wait_until has "$tmp/on.err" "^note: $note"
+  hold 40
+  detach || fail "attach ended with $?"
+  equal "live" "$(of_hold live)" 30000
+  equal "allocated" "$(of_hold allocated)" 1040000
+  ! has "$tmp/on.err" "^warning" || fail "warnings"
+  kill "$pid"
+}
+goes_on "executer executed $executer; the [0-9.]+ KiB that it held are gone"
+goes_on "process [0-9]+ executed $executer; what it held is gone" --follow-fork
 
 # A command of `run` that executes another, which most wrappers do.
 sampled() { # NUMBER-OF-THE-PROGRAM
