@@ -101,7 +101,8 @@ int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *err
 
 	ap_child_hold_begin(&child->hold, child->pid);
 	if (write(child->go, "", 1) != 1) {
-		ap_error_what(error, AP_EXIT_RUN_FAILURE, "the child ended before its start");
+		ap_error_what(error, AP_EXIT_RUN_FAILURE, "%s ended before its start", name);
+		ap_error_hint(error, "see who killed it with: dmesg | tail; or run it again");
 		return -ECHILD;
 	}
 	ap_child_hold_exec(&child->hold);

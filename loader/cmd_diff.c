@@ -85,9 +85,9 @@ static int difference_make(struct ap_profile **ret, const struct ap_profile *pro
 	if (!err)
 		err = ap_profile_merge(difference, base, -1);
 	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
 		ap_profile_free(difference);
-		return err;
+		return ap_error_errno(
+			error, AP_EXIT_FAILURE, err, "cannot compare the two profiles");
 	}
 	/* The strings stay the profile's, which outlives the difference. */
 	for (int i = 0; i < AP_VALUES; i++) {
@@ -121,6 +121,7 @@ static int limit_check(const struct view_options *options, const struct ap_profi
 	}
 	ap_error_what(
 		error, AP_EXIT_THRESHOLD, "grew by %s%s, more than %s%s", by, unit, most, unit);
+	ap_error_hint(error, "see where with: allocprof diff BEFORE AFTER -o grown.html");
 	return -ERANGE;
 }
 

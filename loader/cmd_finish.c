@@ -269,8 +269,7 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 		err = completeness_check(&snapshot, &faults, error);
 	goto out;
 fail:
-	ap_error_what(error, AP_EXIT_FAILURE, "cannot make the profile");
-	ap_error_detail(error, "%s", strerror(-err));
+	ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot make the profile");
 out:
 	ap_profile_free(profile);
 	ap_snapshot_clear(&snapshot);

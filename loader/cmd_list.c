@@ -162,10 +162,8 @@ static int processes_take(struct list *list, struct ap_error *error)
 	int count = scandir("/proc", &entries, NULL, versionsort);
 	int err = count < 0 ? ap_errno() : 0;
 
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot read /proc: %s", strerror(-err));
-		return err;
-	}
+	if (err)
+		return ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot read /proc");
 	for (int i = 0; i < count; i++) {
 		pid_t pid = atoi(entries[i]->d_name);
 

@@ -72,10 +72,8 @@ int output_add(struct output_options *options, const char *path, const struct ap
 	struct command_output *grown =
 		reallocarray(options->output, options->count + 1, sizeof(*grown));
 
-	if (!grown) {
-		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
-		return -ENOMEM;
-	}
+	if (!grown)
+		return ap_error_errno(error, AP_EXIT_FAILURE, -ENOMEM, "cannot note the outputs");
 	options->output = grown;
 	grown[options->count++] = (struct command_output){path, format};
 	return 0;
@@ -123,16 +121,19 @@ int output_option_take(
 	return filter_option_take(options, option, text, error);
 }
 
+static int write_error(const char *path, int err, struct ap_error *error)
+{
+	ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot write %s", path);
+	if (err != -ENOMEM)
+		ap_error_hint(error, "give another place with -o");
+	return err;
+}
+
 int output_check(const char *path, struct ap_error *error)
 {
 	int err = ap_output_check(path);
 
-	if (!err)
-		return 0;
-	ap_error_what(error, AP_EXIT_FAILURE, "cannot write %s", path);
-	ap_error_detail(error, "%s", strerror(-err));
-	ap_error_hint(error, "give another place with -o");
-	return err;
+	return err ? write_error(path, err, error) : 0;
 }
 
 /* What the extension says; where it says several things, or nothing, what --format says. */
@@ -186,11 +187,8 @@ int output_write(const struct output_options *options, const char *path,
 {
 	int err = ap_output_write(path, format, profile, &options->format);
 
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot write %s", path);
-		ap_error_detail(error, "%s", strerror(-err));
-		return err;
-	}
+	if (err)
+		return write_error(path, err, error);
 	if (!options->quiet)
 		output_announce(&(struct command_output){.path = path, .format = format});
 	return 0;

@@ -92,7 +92,7 @@ int recording_privilege_drop(struct recording *recording, struct ap_error *error
 			(unsigned long long)ap_capabilities());
 	return 0;
 fail:
-	ap_error_what(error, AP_EXIT_FAILURE, "cannot give up rights: %s", strerror(-err));
+	ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot give up rights");
 	ap_error_hint(error, "check SUDO_UID and SUDO_GID in the environment");
 	return err;
 }

@@ -83,8 +83,7 @@ int recording_prepare(struct recording *recording, struct ap_error *error)
 	if (recording->signals >= 0)
 		return 0;
 fail:
-	ap_error_what(error, AP_EXIT_FAILURE, "cannot wait for signals: %s", strerror(errno));
-	return -EIO;
+	return ap_error_errno(error, AP_EXIT_FAILURE, ap_errno(), "cannot wait for signals");
 }
 
 static void kernel_report(const struct ap_preflight *kernel)
@@ -314,8 +313,9 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			break;
 		}
 		if (poll(polled, POLLS, wait_timeout(recording, now, stop)) < 0 && errno != EINTR) {
-			ap_error_what(error, AP_EXIT_FAILURE, "poll: %s", strerror(errno));
-			return -EIO;
+			err = ap_error_errno(error, AP_EXIT_FAILURE, ap_errno(),
+				"cannot wait for process %d", recording->target.pid);
+			break;
 		}
 		now = ap_clock_ns(CLOCK_MONOTONIC);
 		if (polled[POLL_MAPPED].revents)
@@ -333,7 +333,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 		if (scan_is_due(recording, now)) {
 			err = recording_scan(recording, error);
 			if (err && err != -ESRCH)
-				return err;
+				break;
 		}
 		if (held)
 			ap_child_hold_go(recording->hold);
@@ -344,14 +344,12 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			err = watcher->look(watcher, recording, now, error);
 		else if (ap_progress_due(&recording->progress, now))
 			recording_status_show(recording, now);
-		if (err < 0)
-			return err;
 	}
 	if (recording->hold)
 		ap_child_hold_end(recording->hold, HOLD_PATIENCE_MS);
 	ap_progress_end(&recording->progress);
 	recording_snapshots_finish(recording);
-	return 0;
+	return err < 0 ? err : 0;
 }
 
 int recording_forward(struct recording *recording)

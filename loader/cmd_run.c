@@ -68,7 +68,8 @@ static int record(struct recording *recording, struct ap_object *library, char *
 		goto out;
 	err = ap_child_fork(&child, command, path);
 	if (err) {
-		ap_error_what(error, AP_EXIT_RUN_FAILURE, "cannot fork: %s", strerror(-err));
+		ap_error_errno(error, AP_EXIT_RUN_FAILURE, err, "cannot start a process");
+		ap_error_hint(error, "allow more of them: ulimit -u");
 		goto out;
 	}
 	recording->child = recording->tid = child.pid;

@@ -49,7 +49,8 @@ static struct result snapshot_write(struct recording *recording, const struct ou
 	if (!result.err)
 		result.err = recording_profile(recording, &snapshot, &profile, &faults);
 	if (result.err)
-		ap_error_what(&result.error, AP_EXIT_FAILURE, "%s", strerror(-result.err));
+		ap_error_errno(
+			&result.error, AP_EXIT_FAILURE, result.err, "cannot make the profile");
 	else
 		result.err = outputs_write(named, profile, NULL, &result.error);
 	return result;

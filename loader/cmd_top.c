@@ -162,10 +162,8 @@ static int counters_refresh(struct top *top, uint64_t now_ns, struct ap_error *e
 		recording_losses_tell(recording, &snapshot, ap_top_warn, &top->model);
 	}
 	ap_snapshot_clear(&snapshot);
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot read the counters");
-		ap_error_detail(error, "%s", strerror(-err));
-	}
+	if (err)
+		ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot read the counters");
 	return err;
 }
 
@@ -181,10 +179,8 @@ static int table_print(struct top *top, struct ap_error *error)
 	else
 		err = ap_top_table_write(stdout, &top->model, (unsigned int)options->rows);
 	top->tables++;
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot write to standard output");
-		ap_error_detail(error, "%s", strerror(-err));
-	}
+	if (err)
+		ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot write to standard output");
 	return err;
 }
 
@@ -234,10 +230,9 @@ static int keys_take(struct top *top, struct ap_error *error)
 		if (key < 0)
 			continue;
 		action = ap_top_key(&top->model, &top->pane, (unsigned int)key);
-		if (action < 0) {
-			ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
-			return action;
-		}
+		if (action < 0)
+			return ap_error_errno(
+				error, AP_EXIT_FAILURE, action, "cannot show the table");
 		if (action == AP_TOP_QUIT)
 			return 1;
 		if (action == AP_TOP_SAVE) {
@@ -306,12 +301,10 @@ static int screen_open(struct top *top, struct ap_error *error)
 
 	if (!err)
 		return 0;
-	ap_error_what(error, AP_EXIT_FAILURE, "cannot use this terminal");
+	ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot use this terminal");
 	if (err == -ENOTSUP)
 		ap_error_detail(error, "TERM is '%s': not known here, or without a cursor to place",
 			terminal ? terminal : "");
-	else
-		ap_error_detail(error, "%s", strerror(-err));
 	ap_error_hint(error, "set TERM=xterm, or print tables: allocprof top -n 10");
 	return err;
 }
@@ -348,10 +341,8 @@ static int record(struct top *top, pid_t pid, struct ap_error *error)
 	if (err)
 		return err;
 	err = ap_top_open(&top->model, pid);
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
-		return err;
-	}
+	if (err)
+		return ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot show the table");
 	ap_symbolizer_set_jit(top->model.sites.symbolizer, &recording->jit);
 	top->model.sites.show_allocator = options->recording.out.format.show_allocator;
 	top->model.view.sort = options->sort;

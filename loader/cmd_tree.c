@@ -33,11 +33,9 @@ static int tree_open(struct recording *recording, struct ap_error *error)
 
 	if (!err && options->tree)
 		err = ap_tree_take_descendants(recording->tree);
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot follow the children of process %d",
-			recording->target.pid);
-		ap_error_detail(error, "%s", strerror(-err));
-	}
+	if (err)
+		ap_error_errno(error, AP_EXIT_FAILURE, err,
+			"cannot follow the children of process %d", recording->target.pid);
 	return err;
 }
 

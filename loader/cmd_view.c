@@ -84,9 +84,12 @@ int view_load(const struct view_options *options, const char *path, struct ap_pr
 	ap_printable(shown, sizeof(shown), path);
 	if (!in) {
 		err = ap_errno();
-		ap_error_what(error, err == -EACCES ? AP_EXIT_PERMISSION : AP_EXIT_FAILURE,
+		ap_error_errno(error, err == -EACCES ? AP_EXIT_PERMISSION : AP_EXIT_FAILURE, err,
 			"cannot read %s", shown);
-		ap_error_detail(error, "%s", strerror(-err));
+		if (err == -EACCES)
+			ap_error_hint(error, "it is another user's: run allocprof with sudo");
+		if (err == -ENOENT)
+			ap_error_hint(error, "see what is here with: ls -t *.pb.gz");
 		return err;
 	}
 	err = ap_format_pprof_read(in, ret, reason, sizeof(reason));
@@ -148,9 +151,7 @@ int view(const struct view_options *options, const struct ap_profile *profile,
 	/* Whoever has read enough of a table, as head does, wants no message about the rest. */
 	signal(SIGPIPE, SIG_DFL);
 	err = ap_format_text_write(stdout, difference ? difference : profile, &options->out.format);
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot write to standard output");
-		ap_error_detail(error, "%s", strerror(-err));
-	}
+	if (err)
+		ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot write to standard output");
 	return err;
 }

@@ -2,6 +2,7 @@
 #include "error.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "json.h"
 
@@ -32,6 +33,22 @@ void ap_error_hint(struct ap_error *error, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(error->hint, sizeof(error->hint), format, args);
 	va_end(args);
+}
+
+int ap_error_errno(struct ap_error *error, enum ap_exit status, int err, const char *format, ...)
+{
+	va_list args;
+
+	ap_error_what(error, status, "%s", "");
+	va_start(args, format);
+	vsnprintf(error->what, sizeof(error->what), format, args);
+	va_end(args);
+	ap_error_detail(error, "%s", strerror(-err));
+	if (err == -ENOMEM)
+		ap_error_hint(error,
+			"see what is left with: free -m; a container or a unit of systemd "
+			"may have less");
+	return err;
 }
 
 void ap_error_print(FILE *out, const struct ap_error *error)

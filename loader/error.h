@@ -55,6 +55,13 @@ void ap_error_detail(struct ap_error *error, const char *format, ...)
 void ap_error_hint(struct ap_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * All of it, of a failure that has an errno: its text is the detail, and for want of memory there is
+ * a hint. Returns err, which is negative.
+ */
+int ap_error_errno(struct ap_error *error, enum ap_exit status, int err, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
 void ap_error_print(FILE *out, const struct ap_error *error);
 
 /* The same for scripts, in a line:

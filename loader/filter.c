@@ -216,7 +216,7 @@ int ap_filter_apply(
 	err = filter_note(filter, profile);
 out:
 	if (err == -ENOMEM)
-		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
+		ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot filter the profile");
 	free(frames.frame);
 	free(sieve.function);
 	free(sieve.stack);

@@ -40,10 +40,8 @@ int ap_process_by_name(const char *name, pid_t *ret, struct ap_error *error)
 	int err = folder ? 0 : ap_errno();
 
 	ap_printable(shown, sizeof(shown), name);
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot read /proc: %s", strerror(-err));
-		return err;
-	}
+	if (err)
+		return ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot read /proc");
 	for (const struct dirent *entry; (entry = readdir(folder));) {
 		pid_t pid = atoi(entry->d_name);
 

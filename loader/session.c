@@ -228,10 +228,9 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 	struct ap_session *session = calloc(1, sizeof(*session));
 	int err;
 
-	if (!session) {
-		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
-		return -ENOMEM;
-	}
+	if (!session)
+		return ap_error_errno(
+			error, AP_EXIT_FAILURE, -ENOMEM, "cannot record process %d", pid);
 	print_to = options->log;
 	libbpf_set_print(print);
 	err = ap_preflight(&session->kernel, error);
@@ -323,22 +322,23 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
 
 	if (session->has_tree)
 		tid = AP_EVERYBODY;
-	if (!attachment) {
-		ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
-		return -ENOMEM;
-	}
+	if (!attachment)
+		return ap_error_errno(error, AP_EXIT_FAILURE, -ENOMEM,
+			"cannot attach to process %d", session->pid);
 	/* A link of uprobe_multi is the process's, whichever of its threads has exited. */
 	if (attachment->tid == tid || (attachment->tid && session->programs.multi))
 		return 0;
 	if (!session->begin_ns)
 		session->begin_ns = ap_clock_ns(CLOCK_MONOTONIC);
 	err = ap_attachment_open(&fresh, object, usdt, tid, &session->programs);
+	if (err == -ESRCH) {
+		ap_error_what(error, AP_EXIT_NO_PROCESS,
+			"process %d exited before it could be attached to", session->pid);
+		ap_error_hint(error, "record it from its start with: allocprof run -- COMMAND");
+		return err;
+	}
 	if (err) {
-		if (err == -ESRCH)
-			ap_error_what(error, AP_EXIT_NO_PROCESS,
-				"the process exited before it could be attached");
-		else
-			ap_preflight_explain(error, err, "the kernel does not attach the probes");
+		ap_preflight_explain(error, err, "the kernel does not attach the probes");
 		return err;
 	}
 	ap_attachments_close(attachment, 1);

@@ -147,9 +147,8 @@ int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 		}
 		if (err == -ESRCH || err == -EINVAL || err == -ENOENT)
 			return no_process(error, pid);
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot open process %d", pid);
-		ap_error_detail(error, "pidfd_open: %s", strerror(-err));
-		return err;
+		return ap_error_errno(
+			error, AP_EXIT_FAILURE, err, "cannot open process %d (pidfd_open)", pid);
 	}
 	ap_target_read_names(target);
 	if (!ap_target_live_thread(target)) {
@@ -204,10 +203,9 @@ int ap_target_search(struct ap_target *target, struct ap_error *error)
 		if (err)
 			usdt.count = 0;
 		grown = reallocarray(target->probed, target->probed_count + 1, sizeof(*grown));
-		if (!grown) {
-			ap_error_what(error, AP_EXIT_FAILURE, "out of memory");
-			return -ENOMEM;
-		}
+		if (!grown)
+			return ap_error_errno(error, AP_EXIT_FAILURE, -ENOMEM,
+				"cannot look for the probes of process %d", target->pid);
 		target->probed = grown;
 		grown += target->probed_count++;
 		*grown = (struct ap_probed){.object = object, .usdt = usdt, .err = err};
@@ -233,12 +231,9 @@ int ap_target_scan(struct ap_target *target, struct ap_error *error)
 		ap_error_detail(error, "it exited before it could be looked at");
 		return err;
 	}
-	if (err) {
-		ap_error_what(error, AP_EXIT_FAILURE, "cannot read the mappings of process %d",
-			target->pid);
-		ap_error_detail(error, "%s", strerror(-err));
-		return err;
-	}
+	if (err)
+		return ap_error_errno(error, AP_EXIT_FAILURE, err,
+			"cannot read the mappings of process %d", target->pid);
 	return ap_target_search(target, error);
 }
 
