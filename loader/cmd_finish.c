@@ -36,7 +36,7 @@ static void losses_warn(const struct recording *recording, const struct ap_snaps
 
 /* Why it ended: "the time was over", "was killed by the OOM killer at 14:02:11 UTC, live 3.9 GiB".
  */
-#define END_TEXT (AP_DEATH_TEXT + AP_SIZE_TEXT + 560)
+#define END_TEXT (AP_DEATH_TEXT + AP_SIZE_TEXT + RECORDING_EXEC_PATH)
 static char *end_format(
 	char out[END_TEXT], const struct recording *recording, const struct ap_totals *totals)
 {

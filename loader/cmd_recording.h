@@ -68,13 +68,15 @@ struct recording_work {
 	enum recording_work_kind kind;
 };
 
+#define RECORDING_EXEC_PATH 512
+
 /* The programs that the target executes, unless a tree is recorded, which has its own. */
 struct recording_exec {
-	uint32_t seen;		     /* ap_session_executed(), as it was last looked at */
-	uint64_t until_ns;	     /* when the last one must have probes; 0: it has them */
-	char path[512];		     /* of it, printable */
-	const char *lack;	     /* why it is not recorded */
-	struct ap_site_pool earlier; /* what those before it have left */
+	uint32_t seen;			/* ap_session_executed(), as it was last looked at */
+	uint64_t until_ns;		/* when the last one must have probes; 0: it has them */
+	char path[RECORDING_EXEC_PATH]; /* of it, printable */
+	const char *lack;		/* why it is not recorded */
+	struct ap_site_pool earlier;	/* what those before it have left */
 };
 
 /* What had been allocated at a moment. */

@@ -55,7 +55,7 @@ struct top {
 	struct ap_totals totals;      /* by the last refresh */
 	uint64_t tables;	      /* printed */
 	uint64_t rename_ns;	      /* when names of new code are looked for again */
-	char end[AP_DEATH_TEXT];
+	char end[AP_DEATH_TEXT + RECORDING_EXEC_PATH]; /* why; "": it goes on */
 };
 
 enum {
@@ -322,10 +322,15 @@ static int wait_for_end(struct top *top, struct ap_error *error)
 		top->watcher = (struct recording_watcher){
 			.input = -1, .look = look_printing, .tell = tell_printing};
 	err = recording_wait(recording, error);
-	if (err || recording->end != END_EXITED)
+	if (err || (recording->end != END_EXITED && recording->end != END_EXECUTED))
 		return err;
 	recording->end_ns = ap_clock_ns(CLOCK_MONOTONIC);
-	top->model.state.end = ap_death_format(top->end, &recording->death);
+	if (recording->end == END_EXITED)
+		ap_death_format(top->end, &recording->death);
+	else
+		snprintf(top->end, sizeof(top->end), "executed %s, which %s", recording->exec.path,
+			recording->exec.lack);
+	top->model.state.end = top->end;
 	err = counters_refresh(top, recording->end_ns, error);
 	if (err)
 		return err;
@@ -358,11 +363,8 @@ static int record(struct top *top, pid_t pid, struct ap_error *error)
 	if (err)
 		return err;
 	recording_stop(recording, error);
-	if (!options->recording.out.quiet && recording->end == END_EXITED)
+	if (!options->recording.out.quiet && *top->end)
 		fprintf(stderr, "%s %s\n", recording->target.comm, top->end);
-	else if (!options->recording.out.quiet && recording->end == END_EXECUTED)
-		fprintf(stderr, "%s executed %s, which %s\n", recording->target.comm,
-			recording->exec.path, recording->exec.lack);
 	else if (!options->recording.out.quiet)
 		fprintf(stderr, "detached; %s keeps running\n", recording->target.comm);
 	if (!options->print || top->model.state.samples)
