@@ -24,7 +24,8 @@
 
 /*
  * Small pages are kept for so many slices of spans that may never fill: in huge ones all of them
- * would be resident. Two for each class in a thread or two; with that used up, the others are as all.
+ * would be resident. Two for each class in a thread or two; with that used up the others are as all,
+ * and where memory is short all may have them.
  */
 #define SPARSE ((size_t)256)
 
@@ -161,6 +162,13 @@ static size_t bits_next(const uint64_t *bits, size_t from, bool value)
 	return word * 64 + __builtin_ctzl(rest);
 }
 
+static void run_free(struct arena *arena, size_t first, size_t count)
+{
+	bits_set(arena->free, first, count, true);
+	if (arena->first_word > first / 64)
+		arena->first_word = first / 64;
+}
+
 /*
  * Adds memory at the region's end: at least `count` slices, `step` if there is enough. If the pages
  * are huge, up to where one ends, so that the next step begins there.
@@ -209,9 +217,7 @@ static bool region_add(size_t count, size_t step, bool huge)
 	}
 	if (huge)
 		ap_os_huge((void *)(end_slice << SLICE_SHIFT), step << SLICE_SHIFT);
-	bits_set(arena_of(end_slice)->free, end_slice % ARENA_SLICES, step, true);
-	if (arena_of(end_slice)->first_word > end_slice % ARENA_SLICES / 64)
-		arena_of(end_slice)->first_word = end_slice % ARENA_SLICES / 64;
+	run_free(arena_of(end_slice), end_slice % ARENA_SLICES, step);
 	end_slice += step;
 	ap_region.mapped += step;
 	ap_region.unused += step;
@@ -294,6 +300,32 @@ static bool run_claim(size_t slice, size_t count)
 	return dirty == 0;
 }
 
+/* What is left of the small pages is for everybody. */
+static void sparse_share(void)
+{
+	if (sparse_next < sparse_end)
+		run_free(arena_of(sparse_next), sparse_next % ARENA_SLICES,
+			sparse_end - sparse_next);
+	sparse_next = sparse_end;
+}
+
+/* 0: from elsewhere, as the region is small, or they are used up. */
+static size_t sparse_take(size_t count)
+{
+	if (ap_region.mapped < HUGE_FROM)
+		return 0;
+	if (!sparse_end && region_add(SPARSE, SPARSE, false)) {
+		sparse_next = end_slice - SPARSE;
+		sparse_end = end_slice;
+		bits_set(arena_of(sparse_next)->free, sparse_next % ARENA_SLICES, SPARSE, false);
+	}
+	if (sparse_end - sparse_next < count)
+		return 0;
+	sparse_next += count;
+	ap_region.unused -= count;
+	return sparse_next - count;
+}
+
 struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
 {
 	struct ap_span *span = NULL;
@@ -314,6 +346,10 @@ struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
 	/* What was added may not adjoin, at the border of an arena. */
 	if (!slice && region_grow(need))
 		slice = run_find_anywhere(count, align);
+	if (!slice) {
+		sparse_share();
+		slice = run_find_anywhere(count, align);
+	}
 	if (!slice)
 		goto out;
 	*zero = run_claim(slice, count);
@@ -321,26 +357,6 @@ struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
 out:
 	ap_region_unlock();
 	return span;
-}
-
-/* 0: from elsewhere, as the region is small, or they are used up. */
-static size_t sparse_take(size_t count)
-{
-	struct arena *arena;
-
-	if (ap_region.mapped < HUGE_FROM)
-		return 0;
-	if (!sparse_end && region_add(SPARSE, SPARSE, false)) {
-		sparse_next = end_slice - SPARSE;
-		sparse_end = end_slice;
-		arena = arena_of(sparse_next);
-		bits_set(arena->free, sparse_next % ARENA_SLICES, SPARSE, false);
-	}
-	if (sparse_end - sparse_next < count)
-		return 0;
-	sparse_next += count;
-	ap_region.unused -= count;
-	return sparse_next - count;
 }
 
 struct ap_span *ap_slices_take_sparse(size_t count, bool *zero)
@@ -381,10 +397,8 @@ void ap_slices_give(struct ap_span *first, size_t count)
 
 	ap_region_lock();
 	arena = arena_of(slice);
-	bits_set(arena->free, at, count, true);
+	run_free(arena, at, count);
 	bits_set(arena->dirty, at, count, true);
-	if (at / 64 < arena->first_word)
-		arena->first_word = at / 64;
 	ap_region.unused += count;
 	ap_region.dirty += count;
 	if (!purge_at)
@@ -414,9 +428,7 @@ static size_t arena_purge(size_t index, uint64_t *which)
 		purged = ap_os_purge((void *)((index * ARENA_SLICES + first) << SLICE_SHIFT),
 			count << SLICE_SHIFT);
 		ap_region_lock();
-		bits_set(arena->free, first, count, true);
-		if (first / 64 < arena->first_word)
-			arena->first_word = first / 64;
+		run_free(arena, first, count);
 		if (purged) {
 			bytes += count << SLICE_SHIFT;
 		} else {
