@@ -10,8 +10,6 @@
 #include "region.h"
 #include "span.h"
 
-#define exported __attribute__((visibility("default")))
-
 /*
  * A block for a request that the fast path could not serve. `span` is the entry that it tried, NULL
  * for none. NULL: no memory, errno is ENOMEM.

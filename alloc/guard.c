@@ -20,7 +20,7 @@
  */
 #define QUARANTINE 256
 
-uint32_t allocprof_guard __attribute__((visibility("default")));
+exported uint32_t allocprof_guard;
 
 /* Guarded by the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

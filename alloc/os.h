@@ -13,7 +13,7 @@
 /* Fresh zeroed memory, readable and writable, wherever the kernel likes; NULL: none to be had. */
 void *ap_os_map(size_t size);
 
-/* The same at this very address. False: something is mapped there, or there is no memory. */
+/* The same at this very address. False: there is no memory, or, *taken, something is there. */
 bool ap_os_map_at(void *address, size_t size, bool *taken);
 
 /* Address space that can't be touched yet; ap_os_allow makes part of it usable. */

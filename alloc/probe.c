@@ -3,8 +3,6 @@
 
 #if AP_PROBES
 
-#define exported __attribute__((visibility("default")))
-
 exported uint64_t allocprof_sample_period = AP_PERIOD_DEFAULT;
 extern uint64_t ap_period_set __attribute__((alias("allocprof_sample_period")));
 

@@ -30,6 +30,7 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define cold	    __attribute__((cold, noinline))
+#define exported    __attribute__((visibility("default")))
 
 /*
  * A relaxed load of a word that others may store to. A plain one compiles to an operand of the

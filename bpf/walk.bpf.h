@@ -86,7 +86,8 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 		return AP_END_CODE;
 	/*
 	 * After a fork only written memory is in the child's page tables: its files are there as
-	 * they were in its parent, but not to be read before it has touched them, or the loader has.
+	 * they were in its parent, but not to be read before it has touched them, or the loader
+	 * has.
 	 */
 	if (mapping->check_at) {
 		if (!word_read(walk, mapping->check_at)) {

@@ -15,7 +15,8 @@ bool ap_build_id_format(char out[AP_BUILD_ID_SIZE], const void *id, size_t lengt
 
 /*
  * Reads NT_GNU_BUILD_ID from the program headers of the file as lower-case hex; "" when it has
- * none, when the file is no ELF file of this machine's byte order, or the note is too long. Moves no file offset. 0, or a negative errno from reading; out is "" then too.
+ * none, when the file is no ELF file of this machine's byte order, or the note is too long. Moves
+ * no file offset. 0, or a negative errno from reading; out is "" then too.
  */
 int ap_build_id_read(int fd, char out[AP_BUILD_ID_SIZE]);
 

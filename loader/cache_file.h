@@ -42,7 +42,7 @@ bool ap_cache_trusts(const struct ap_object *object);
 int ap_cache_load(
 	const char *name, const struct ap_cache_kind *kind, size_t max, void **ret, size_t *size);
 
-/* Stores a file, in the place of one that is there. 0 or a negative errno: it is not cached then. */
+/* Stores a file, in place of one that is there. 0; a negative errno: it is not cached then. */
 int ap_cache_store(
 	const char *name, const struct ap_cache_kind *kind, const void *content, size_t size);
 

@@ -41,8 +41,8 @@ struct ap_call_node {
 	uint32_t parent;
 	uint32_t frame;
 	uint32_t first_child, last_child, next;
-	int64_t self[2]
-		    [AP_VALUES]; /* of the stacks that end here; [1]: the profile compared with */
+	/* Of the stacks that end here; [1]: of the profile compared with. */
+	int64_t self[2][AP_VALUES];
 };
 
 /* Of the values that end in a node, those that have these labels. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * What becomes of a recording when its target executes another program. What the old one held is
- * gone and counts as freed, and the recording goes on with the new one. If that has no probes, or is
- * closed to us since the attach was the last time that we could open it, the recording is over as if
- * the old program had exited, and has what was live then.
+ * gone and counts as freed, and the recording goes on with the new one. If that has no probes, or
+ * is closed to us since the attach was the last time that we could open it, the recording is over
+ * as if the old program had exited, and has what was live then.
  */
 #include "cmd_recording.h"
 

@@ -4,7 +4,8 @@
  *
  * A child writes each one, so that the recording waits for no symbol: new code of the target must
  * get its tables within milliseconds. What symbols take of memory goes with the child, too, but for
- * the names themselves, which the next one finds in a file of memory. It holds copies of our descriptors, of the probes among them, and so must not outlive us.
+ * the names themselves, which the next one finds in a file of memory. It holds copies of our
+ * descriptors, of the probes among them, and so must not outlive us.
  */
 #include "cmd_recording.h"
 

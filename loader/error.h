@@ -56,8 +56,8 @@ void ap_error_hint(struct ap_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * All of it, of a failure that has an errno: its text is the detail, and for want of memory there is
- * a hint. Returns err, which is negative.
+ * All of it, of a failure that has an errno: its text is the detail, and for want of memory there
+ * is a hint. Returns err, which is negative.
  */
 int ap_error_errno(struct ap_error *error, enum ap_exit status, int err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

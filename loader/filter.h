@@ -22,8 +22,8 @@ struct ap_filter {
 	struct ap_filter_regex *regex;
 	size_t regex_count;
 	const char *thread; /* its number, or a pattern of its name as in fnmatch(3); NULL: any */
-	unsigned int
-		leak; /* live blocks younger than so many tenths of the recording go; 0: none */
+	/* Live blocks younger than so many tenths of the recording are left out; 0: none. */
+	unsigned int leak;
 	bool show_allocator; /* the allocator's frames are looked at as well */
 };
 

@@ -2,9 +2,9 @@
 /*
  * Calls of kernel functions that are not helpers, of which a kernel may lack some.
  *
- * libbpf resolves such calls, too. But a function that the kernel itself does not have it (1.1) goes
- * on to look for in the modules, and to list those takes CAP_SYS_ADMIN: somebody with CAP_BPF could
- * not load a program that can do without the function.
+ * libbpf resolves such calls, too. But a function that the kernel itself does not have it (1.1)
+ * goes on to look for in the modules, and to list those takes CAP_SYS_ADMIN: somebody with CAP_BPF
+ * could not load a program that can do without the function.
  */
 #ifndef ALLOCPROF_KFUNC_H
 #define ALLOCPROF_KFUNC_H

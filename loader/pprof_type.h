@@ -4,9 +4,9 @@
 #define ALLOCPROF_PPROF_TYPE_H
 
 /*
- * Beside the four: the number of samples ("samples/count"), and the variance of the bytes, which are
- * all live or all freed ("variance/square_kib"). Both add up as values do, so a reader that sums
- * samples gets what is true; a label would keep apart what belongs together.
+ * Beside the four: the number of samples ("samples/count"), and the variance of the bytes, which
+ * are all live or all freed ("variance/square_kib"). Both add up as values do, so a reader that
+ * sums samples gets what is true; a label would keep apart what belongs together.
  */
 #define AP_PPROF_SAMPLES	"samples"
 #define AP_PPROF_VARIANCE	"variance"

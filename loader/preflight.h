@@ -15,7 +15,7 @@
 #define AP_BTF_PATH "/sys/kernel/btf/vmlinux"
 
 struct ap_preflight {
-	/* The BTF ids of the kfuncs bpf_preempt_disable and bpf_preempt_enable, both or none (0). */
+	/* The BTF ids of the kfuncs bpf_preempt_disable and bpf_preempt_enable: both, or 0. */
 	int32_t preempt_disable;
 	int32_t preempt_enable;
 	bool has_loop;	       /* the helper bpf_loop */

@@ -58,7 +58,7 @@ static int identity_get(int fd, struct ap_file_identity *ret)
 	return 0;
 }
 
-static void build_id_copy(char to[AP_BUILD_ID_SIZE + 7], const char *from)
+static void build_id_copy(char to[AP_SYMBOL_ID_SIZE], const char *from)
 {
 	memcpy(to, from, strnlen(from, AP_BUILD_ID_SIZE - 1));
 }
@@ -104,7 +104,7 @@ int ap_symbol_file_read(struct ap_symbol_file *file)
 	return err;
 }
 
-static void program_build_id(char to[AP_BUILD_ID_SIZE + 7])
+static void program_build_id(char to[AP_SYMBOL_ID_SIZE])
 {
 	static char known[AP_BUILD_ID_SIZE];
 	int fd;

@@ -24,20 +24,23 @@ struct ap_file_identity {
 	int64_t modified_ns, changed_ns; /* whoever owns it cannot set the second */
 };
 
+/* A build id and zeroes: the structs below have no padding, since they are compared as bytes. */
+#define AP_SYMBOL_ID_SIZE (AP_BUILD_ID_SIZE + 7)
+
 /*
  * All that decides which names a file's addresses have. The file that dwz shares between several is
  * named by the debug information, and so known after it has been read: see ap_symbol_shared.
  */
 struct ap_symbol_key {
-	char build_id[AP_BUILD_ID_SIZE + 7];
-	char program[AP_BUILD_ID_SIZE + 7];  /* ours: the next version may name them otherwise */
+	char build_id[AP_SYMBOL_ID_SIZE];
+	char program[AP_SYMBOL_ID_SIZE];     /* ours: the next version may name them otherwise */
 	struct ap_file_identity file, debug; /* debug {0}: it has none */
 	uint64_t path_hash;		     /* of its last part, which is in made up names */
 };
 
 /* build_id "": there is none. file {0}: it was not found. */
 struct ap_symbol_shared {
-	char build_id[AP_BUILD_ID_SIZE + 7];
+	char build_id[AP_SYMBOL_ID_SIZE];
 	struct ap_file_identity file;
 };
 

@@ -71,8 +71,8 @@ struct ap_symbolizer_counts ap_symbolizer_counts(const struct ap_symbolizer *sym
  *
  * The mapping's object, and its descriptor, must live as long as the symbolizer.
  *
- * Costs the reading of a file's symbol table on its first address that is not cached, of a compilation unit's debug
- * information on its first, and a hash look-up for an address seen before.
+ * Costs the reading of a file's symbol table on its first address that is not cached, of a
+ * compilation unit's debug information on its first, and a hash look-up for an address seen before.
  */
 int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,
 	uint64_t address, bool is_return, const struct ap_symbol **ret);

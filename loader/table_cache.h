@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compiled unwind tables on disk, by build id: node's take 0.2 s to compile and some ms to read. See
- * cache_file.h.
+ * Compiled unwind tables on disk, by build id: node's take 0.2 s to compile and some ms to read.
+ * See cache_file.h.
  *
  * A cached table is used only when it was made of the same bytes: it holds the sections' hash.
  * One that is damaged, or of another version of this format, is made again.

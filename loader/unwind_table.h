@@ -42,17 +42,19 @@ int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps);
 int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table);
 
 /*
- * Lists of several processes. Number 0 is always there. A new one, AP_LIST_NONE: there are too
- * many; whether one has what the table has; whether it has several users, or is none;
- * one user of a list more; one less: the last one's list
- * is gone, list 0 stays.
+ * Lists of several processes. Number 0 is always there; another is the user's who has made it, and
+ * gone when its last user has left it. AP_LIST_NONE: there are too many.
  */
 uint32_t ap_unwind_list_new(struct ap_unwind *unwind);
+void ap_unwind_list_share(struct ap_unwind *unwind, uint32_t list); /* one user more */
+void ap_unwind_list_leave(struct ap_unwind *unwind, uint32_t list);
+
+/* Whether it has several users; also true of AP_LIST_NONE, which nobody may change either. */
+bool ap_unwind_list_is_shared(const struct ap_unwind *unwind, uint32_t list);
+
+/* Whether it has what the table has. */
 bool ap_unwind_list_fits(
 	const struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table);
-bool ap_unwind_list_is_shared(const struct ap_unwind *unwind, uint32_t list);
-void ap_unwind_list_share(struct ap_unwind *unwind, uint32_t list);
-void ap_unwind_list_leave(struct ap_unwind *unwind, uint32_t list);
 
 /* Who is told of the files that are compiled; NULL: nobody. */
 void ap_unwind_set_work(struct ap_unwind *unwind, struct ap_work *work);

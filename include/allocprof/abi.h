@@ -66,7 +66,7 @@ struct ap_counters {
 	__u64 objects; /* estimated, fixed point: weight / size */
 	__u64 bytes;   /* as requested by the sampled blocks themselves */
 	__u64 weight;  /* estimated bytes: what the samples stand for */
-	__u64 squares; /* weight * (weight - size) of each: the variance of weight, see estimate.h */
+	__u64 squares; /* weight * (weight - size) of each: the variance of weight: estimate.h */
 };
 
 /* What was freed after about as long: a part of ap_site.freed. */

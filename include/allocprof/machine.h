@@ -33,7 +33,7 @@
 
 #define AP_ELF_MACHINE	    183 /* EM_AARCH64 */
 #define AP_REGISTERS	    33
-#define AP_REG_BX	    19 /* no code is known to keep its CFA in it, but it is saved by callees */
+#define AP_REG_BX	    19 /* saved by callees; no code is known to keep its CFA in it */
 #define AP_REG_FP	    29
 #define AP_REG_SP	    31
 #define AP_REG_RA	    30 /* the link register: at the entry the return address is there */

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The children of an attached process start clean: nothing of theirs is in its profile, and they can
 # be attached themselves. Attached by perf uprobes, a forked child has its semaphores at 0 after the
-# first sample that it took for nothing; by uprobe_multi at the end of the recording. What a child frees of its parent's stays live in the parent.
+# first sample that it took for nothing; by uprobe_multi at the end of the recording. What a child
+# frees of its parent's stays live in the parent.
 . "$(dirname "$0")/common.sh"
 need_bpf
 need readelf

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * executer NUMBER [COMMAND...]: says "ready NUMBER", and after a line on standard input allocates
- * as many blocks of 1000 bytes in hold(), of which it frees every fourth, and says "held NUMBER". After
- * another line it executes the command, or exits; without LD_PRELOAD when EXECUTER_BARE is set.
+ * as many blocks of 1000 bytes in hold(), of which it frees every fourth, and says "held NUMBER".
+ * After another line it executes the command, or exits; without LD_PRELOAD when EXECUTER_BARE is
+ * set.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -156,7 +156,7 @@ static _Noreturn void writer_main(unsigned int seed)
 	}
 }
 
-/* Loaders that store the same at the same time and are killed on the way: what is there is whole. */
+/* Loaders that store the same at once and are killed on the way: what is there is whole. */
 static void test_many_writers(void **state)
 {
 	struct fixture *fixture = *state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls of kernel functions in the programs themselves: each is there, and is resolved, or gone where
- * the kernel lacks the function, and nothing else is touched. No rights are needed.
+ * Calls of kernel functions in the programs themselves: each is there, and is resolved, or gone
+ * where the kernel lacks the function, and nothing else is touched. No rights are needed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

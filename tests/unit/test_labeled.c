@@ -138,10 +138,10 @@ static void json_has_the_parts_of_each_stack(void **state)
 }
 
 /*
- * A site of 2 samples for 10 MiB in 320 blocks, one of them with four times the other's weight: that
- * is 2^2 + 8^2 square MiB less the part of the blocks that are sampled. Read back it is the same;
- * the page, which has the number of samples in its place, has of those of one weight as many as
- * make as much of it.
+ * A site of 2 samples for 10 MiB in 320 blocks, one of them with four times the other's weight:
+ * that is 2^2 + 8^2 square MiB less the part of the blocks that are sampled. Read back it is the
+ * same; the page, which has the number of samples in its place, has of those of one weight as many
+ * as make as much of it.
  */
 static void the_variance_is_carried(void **state)
 {
