@@ -72,11 +72,12 @@ static int list_update(
 			return -ENOSPC;
 	}
 	err = ap_unwind_update(tables, list, table);
-	if (list == process->list)
-		return err;
-	ap_process_watch_set_list(tree->options.watch, process->key, list);
-	ap_unwind_list_leave(tables, process->list);
-	process->list = list;
+	if (list != process->list) {
+		ap_process_watch_set_list(tree->options.watch, process->key, list);
+		ap_unwind_list_leave(tables, process->list);
+		process->list = list;
+	}
+	ap_unwind_settle(tables, list);
 	return err;
 }
 

@@ -173,7 +173,10 @@ static int unwind_open(struct ap_session *session)
 
 int ap_session_unwind(struct ap_session *session, const struct ap_mapping_table *table)
 {
-	return ap_unwind_update(session->unwind, 0, table);
+	int err = ap_unwind_update(session->unwind, 0, table);
+
+	ap_unwind_settle(session->unwind, 0);
+	return err;
 }
 
 struct ap_unwind *ap_session_tables(struct ap_session *session)

@@ -54,7 +54,7 @@ int ap_unwind_list_publish(struct ap_unwind_list *list, int maps, uint32_t slot,
 			fill(context, table, &ranges[i], &mappings[list->used + i]);
 		__atomic_store_n(&mappings->start, list->used << 32 | count, __ATOMIC_RELEASE);
 		list->used += count;
-		err = fd ? ap_kernel_array_put(maps, slot, fd) : 0;
+		err = fd ? ap_kernel_array_put(&list->array, maps, slot, fd) : 0;
 	}
 	if (err) {
 		free(ranges);

@@ -21,7 +21,7 @@
 #include "work.h"
 
 /* The least that is made: for 1 MiB of rows, 64 MiB of code. The first one is made before anything
- * is known of the target: to add an array takes the kernel 10 ms, which a new child does not wait.
+ * is known of the target: to add an array takes the kernel some time, which a new child does not wait.
  */
 #define SEGMENT_BLOCKS 16
 #define SEGMENT_PAGES  4096
@@ -77,11 +77,14 @@ static struct segment *segment_new(struct ap_unwind *unwind, uint64_t rows, uint
 	segment.page_room = pages;
 	fd = ap_kernel_array_create(
 		&segment.blocks, "unwind_blocks", blocks, sizeof(struct ap_unwind_block));
-	err = fd < 0 ? fd : ap_kernel_array_put(unwind->maps.blocks, segment.slot, fd);
+	err = fd < 0 ? fd
+		     : ap_kernel_array_put(&segment.blocks, unwind->maps.blocks, segment.slot, fd);
 	if (!err) {
 		fd = ap_kernel_array_create(
 			&segment.pages, "unwind_pages", pages, sizeof(struct ap_unwind_page));
-		err = fd < 0 ? fd : ap_kernel_array_put(unwind->maps.pages, segment.slot, fd);
+		err = fd < 0 ? fd
+			     : ap_kernel_array_put(
+				       &segment.pages, unwind->maps.pages, segment.slot, fd);
 	}
 	if (err) {
 		ap_kernel_array_unmap(&segment.blocks);
@@ -361,6 +364,15 @@ int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_ma
 	if (err && !failed)
 		known->count = 0;
 	return err ? err : failed;
+}
+
+void ap_unwind_settle(struct ap_unwind *unwind, uint32_t list)
+{
+	for (uint32_t i = 0; i < unwind->segment_count; i++) {
+		ap_kernel_array_settle(&unwind->segments[i].blocks);
+		ap_kernel_array_settle(&unwind->segments[i].pages);
+	}
+	ap_kernel_array_settle(&unwind->lists[list].array);
 }
 
 /* ---- Lists of several processes ---- */

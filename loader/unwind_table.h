@@ -41,6 +41,9 @@ int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps);
  */
 int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table);
 
+/* Waits for what the kernel still has to do of that; to be called once the list is in use. */
+void ap_unwind_settle(struct ap_unwind *unwind, uint32_t list);
+
 /*
  * Lists of several processes. Number 0 is always there; another is the user's who has made it, and
  * gone when its last user has left it. AP_LIST_NONE: there are too many.
