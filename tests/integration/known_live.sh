@@ -4,6 +4,7 @@
 # blocks of the first are freed. A set period is back to what it was afterwards.
 . "$(dirname "$0")/common.sh"
 need_bpf
+need python3
 
 within() { # WHAT GOT EXPECTED SD
   awk -v got="$2" -v expected="$3" -v sd="$4" 'BEGIN {
@@ -17,13 +18,16 @@ period=16384
 program_env=(env "LD_PRELOAD=$O/liballocprof.so")
 start live_set $period
 for round in 1 2; do
-  attach round$round --period $period -o "$tmp/live.folded" "$pid"
+  attach round$round --period $period -o "$tmp/live.folded" -o "$tmp/live.pb.gz" "$pid"
   has "$tmp/round$round.err" "1 sample per 16.0 KiB" || fail "the period was not set"
   echo >"$tmp/live_set.in"
   wait_until has "$tmp/live_set.out" "^done $round"
   detach || fail "attach ended with $?"
   read -r _ _ live live_sd allocated allocated_sd < <(grep "^done $round" "$tmp/live_set.out")
   within "live, round $round" "$(folded_sum "$tmp/live.folded")" "$live" "$live_sd"
+  # Of some thousand samples the root of a variance is known to 2%.
+  check_error_bar "$tmp/live.pb.gz" inuse_space "$live_sd"
+  check_error_bar "$tmp/live.pb.gz" alloc_space "$allocated_sd"
   ! has "$tmp/round$round.err" "^warning" || fail "warnings: $(cat "$tmp/round$round.err")"
 done
 # Whoever looks without setting it sees the default again.

@@ -4,6 +4,7 @@
 # asked, when the program allocates less, and is what it was when all is over.
 . "$(dirname "$0")/common.sh"
 need_bpf
+need python3
 
 most=2000 lowest=65536
 program_env=(env "LD_PRELOAD=$O/liballocprof.so")
@@ -53,14 +54,7 @@ awk -v got="$(folded_sum "$tmp/allocated.folded")" -v allocated="$allocated" -v 
 
 # The bar is that wide: the variance is a sum over thousands of samples, and 10% of its root are more
 # than five standard deviations of that. From counts and one period it would be far too narrow.
-"$allocprof" report --json "$tmp/all.pb.gz" >"$tmp/all.json"
-python3 - "$tmp/all.json" "$sd" <<'END' || fail "the error bar is wrong"
-import json, sys
-bar = json.load(open(sys.argv[1]))["total"]["alloc_space"]
-share = (bar["high"] - bar["low"]) / 2 / (1.959964 * float(sys.argv[2]))
-print("the error bar is %.3f times as wide as the estimator's" % share)
-sys.exit(not 0.9 < share < 1.1)
-END
+check_error_bar "$tmp/all.pb.gz" alloc_space "$sd"
 
 # Whoever looks next sees the default again.
 attach last -d 10ms -o "$tmp/last.folded" "$pid"
