@@ -153,7 +153,7 @@ void recording_losses_tell(const struct recording *recording, const struct ap_sn
 	}
 	if (recording->target.table.is_full) {
 		snprintf(text, sizeof(text),
-			"the process has mapped code at %zu places; that of more stays unknown",
+			"the process has mapped code at %u places; that of more stays unknown",
 			recording->target.table.count);
 		tell(context, text);
 	}

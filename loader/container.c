@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proc.h"
+
 #define ID_DIGITS 64
 
 char *ap_container_parse(char out[AP_CONTAINER_TEXT], const char *cgroup)
@@ -21,17 +23,8 @@ char *ap_container_parse(char out[AP_CONTAINER_TEXT], const char *cgroup)
 
 char *ap_container_of(char out[AP_CONTAINER_TEXT], pid_t pid)
 {
-	char path[64], text[4096];
-	size_t length;
-	FILE *file;
+	char text[4096];
 
-	out[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return out;
-	length = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[length] = '\0';
+	ap_proc_read(pid, "cgroup", text, sizeof(text));
 	return ap_container_parse(out, text);
 }

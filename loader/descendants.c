@@ -3,28 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "proc.h"
 
 static pid_t parent_of(pid_t pid)
 {
-	char path[64], text[512];
-	const char *end;
-	pid_t parent = 0;
-	FILE *file;
+	struct ap_proc_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fgets(text, sizeof(text), file)) {
-		end = strrchr(text, ')');
-		if (end && strlen(end) > 4)
-			parent = atoi(end + 4);
-	}
-	fclose(file);
-	return parent;
+	return ap_proc_stat(pid, 0, &stat) ? 0 : stat.parent;
 }
 
 /* How many were added. */

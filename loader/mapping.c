@@ -18,6 +18,7 @@
 #include "build_id.h"
 #include "error.h"
 #include "regular_file.h"
+#include "table.h"
 
 /* A target decides how much it maps. These bound what that costs us: 20 MB of mappings, of which an
  * address space has 65,530 at once. */
@@ -148,17 +149,10 @@ static struct ap_object *object_find(
 }
 
 static int object_push(
-	struct ap_object ***objects, size_t *count, size_t *room, struct ap_object *object)
+	struct ap_object ***objects, uint32_t *count, uint32_t *room, struct ap_object *object)
 {
-	if (*count == *room) {
-		size_t more = *room ? *room * 2 : 64;
-		struct ap_object **grown = reallocarray(*objects, more, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		*objects = grown;
-		*room = more;
-	}
+	if (ap_array_grow((void **)objects, *count, room, sizeof(**objects)))
+		return -ENOMEM;
 	(*objects)[(*count)++] = object;
 	return 0;
 }
@@ -171,19 +165,24 @@ static void object_free(struct ap_object *object)
 	free(object);
 }
 
+/* Of a path as the kernel says it, without " (deleted)". */
+static size_t path_length(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t length = strlen(path), tail = strlen(deleted);
+
+	return length > tail && !strcmp(path + length - tail, deleted) ? length - tail : length;
+}
+
 /* Opens it. NULL: out of memory. */
 static struct ap_object *object_new(
 	const struct ap_mapping_table *table, const struct ap_maps_line *line)
 {
-	static const char deleted[] = " (deleted)";
-	size_t length = strlen(line->path);
 	struct ap_object *object = calloc(1, sizeof(*object));
 
 	if (!object)
 		return NULL;
-	if (length >= sizeof(deleted) && !strcmp(line->path + length - strlen(deleted), deleted))
-		length -= strlen(deleted);
-	object->path = strndup(line->path, length);
+	object->path = strndup(line->path, path_length(line->path));
 	if (!object->path) {
 		free(object);
 		return NULL;
@@ -229,15 +228,9 @@ static struct ap_object *object_add(struct ap_mapping_table *table, const struct
 /* Takes over the mapping. */
 static int mapping_push(struct ap_mapping_table *table, struct ap_mapping *mapping)
 {
-	if (table->count == table->room) {
-		size_t room = table->room ? table->room * 2 : 64;
-		struct ap_mapping **grown = reallocarray(table->mappings, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		table->mappings = grown;
-		table->room = room;
-	}
+	if (ap_array_grow((void **)&table->mappings, table->count, &table->room,
+		    sizeof(*table->mappings)))
+		return -ENOMEM;
 	mapping->tables++;
 	table->mappings[table->count++] = mapping;
 	return 0;
@@ -343,18 +336,15 @@ int ap_mapping_table_add(struct ap_mapping_table *table, pid_t tid, const struct
 /* The program's mapping is the first one of the file that the kernel has executed. */
 static void program_find(struct ap_mapping_table *table, pid_t pid)
 {
-	static const char deleted[] = " (deleted)";
-	char link[64], path[PATH_MAX + sizeof(deleted)];
-	ssize_t length, end;
+	char link[64], path[PATH_MAX + 16];
+	ssize_t length;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	length = readlink(link, path, sizeof(path) - 1);
 	if (length < 0)
 		return;
 	path[length] = '\0';
-	end = length - (ssize_t)(sizeof(deleted) - 1);
-	if (end > 0 && !strcmp(path + end, deleted))
-		path[end] = '\0';
+	path[path_length(path)] = '\0';
 	for (size_t i = 0; i < table->current_count; i++) {
 		const struct ap_mapping *mapping = table->mappings[table->current[i]];
 
@@ -368,20 +358,14 @@ static void program_find(struct ap_mapping_table *table, pid_t pid)
 /* What one reading of the maps file has found, ids by address. */
 struct reading {
 	uint32_t *ids;
-	size_t count, room;
+	uint32_t count, room;
 };
 
 static int reading_add(struct reading *reading, uint32_t id)
 {
-	if (reading->count == reading->room) {
-		size_t more = reading->room ? reading->room * 2 : 64;
-		uint32_t *grown = reallocarray(reading->ids, more, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		reading->ids = grown;
-		reading->room = more;
-	}
+	if (ap_array_grow(
+		    (void **)&reading->ids, reading->count, &reading->room, sizeof(*reading->ids)))
+		return -ENOMEM;
 	reading->ids[reading->count++] = id;
 	return 0;
 }
@@ -442,7 +426,7 @@ int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
 	free(table->current);
 	table->current = reading.ids;
 	table->current_count = reading.count;
-	table->read_count = (uint32_t)table->count;
+	table->read_count = table->count;
 	program_find(table, pid);
 	return 0;
 }

@@ -40,19 +40,19 @@ struct ap_mapping {
 /* Files that several tables have: each is opened once. Starts as {0}. */
 struct ap_object_set {
 	struct ap_object **objects;
-	size_t count, room;
+	uint32_t count, room;
 };
 
 struct ap_mapping_table {
 	pid_t pid;		       /* of the thread that was read last */
 	struct ap_process_files files; /* of the same process */
 	struct ap_mapping **mappings;  /* in the order in which they were first seen */
-	size_t count, room;
+	uint32_t count, room;
 	struct ap_object **objects;
-	size_t object_count, object_room;
+	uint32_t object_count, object_room;
 	struct ap_object_set *shared; /* owns the files, and outlives the table; NULL: it does */
 	uint32_t *current;	      /* ids of what the last reading saw, by address */
-	size_t current_count;
+	uint32_t current_count;
 	uint32_t read_count; /* mappings known then: those added later have higher ids */
 	const struct ap_mapping *program; /* the program's own first one; NULL: unknown */
 	bool is_full; /* there was no room for more mappings: their code stays unknown */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "printable.h"
+#include "proc.h"
 
 #define COMM_MAX 15 /* without the NUL: TASK_COMM_LEN of the kernel */
 
@@ -17,16 +18,10 @@
 
 static bool has_name(pid_t pid, const char *name)
 {
-	char path[64], comm[COMM_MAX + 2] = "";
-	FILE *file;
+	char comm[COMM_MAX + 2];
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	file = fopen(path, "re");
-	if (!file)
+	if (ap_proc_read(pid, "comm", comm, sizeof(comm)) < 0)
 		return false;
-	if (!fgets(comm, sizeof(comm), file))
-		comm[0] = '\0';
-	fclose(file);
 	comm[strcspn(comm, "\n")] = '\0';
 	return strncmp(comm, name, COMM_MAX) == 0;
 }

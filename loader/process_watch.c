@@ -14,6 +14,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "proc.h"
 #include "process.skel.h"
 
 struct ap_process_watch {
@@ -150,25 +151,16 @@ static int64_t time_of_day(uint64_t monotonic_ns)
 	return (int64_t)(ap_clock_ns(CLOCK_REALTIME) - ap_clock_ns(CLOCK_MONOTONIC) + monotonic_ns);
 }
 
-/* The status of a process that its parent has not collected yet: the last field of its stat. */
+/* Of a process that its parent has not collected yet. */
 static struct ap_death zombie_death(pid_t pid)
 {
 	struct ap_death death = {0};
-	char path[64], text[1024];
-	const char *last;
-	FILE *file;
+	struct ap_proc_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
+	if (ap_proc_stat(pid, 0, &stat))
 		return death;
-	if (fgets(text, sizeof(text), file)) {
-		last = strrchr(text, ')');
-		death.known = last && (last[2] == 'Z' || last[2] == 'X');
-		last = strrchr(text, ' ');
-		death.status = last ? atoi(last) : 0;
-	}
-	fclose(file);
+	death.known = stat.state == 'Z' || stat.state == 'X';
+	death.status = stat.status;
 	return death;
 }
 

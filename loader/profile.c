@@ -309,8 +309,6 @@ bool ap_location_is_reserved(const struct ap_profile *profile, const struct ap_l
 
 /* ---- Samples ---- */
 
-/* Sums of what an untrusted file says must not wrap: a total that is too small would be believed.
- */
 int64_t ap_value_add(int64_t a, int64_t b)
 {
 	int64_t sum;

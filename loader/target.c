@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,49 +11,14 @@
 
 #include "preload.h"
 #include "printable.h"
-
-/* Reads what fits of a small file of /proc. The bytes read, or a negative errno. */
-static ssize_t proc_read(pid_t pid, const char *name, char *out, size_t room)
-{
-	char path[64];
-	ssize_t length;
-	int fd, err;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	length = read(fd, out, room);
-	err = -errno;
-	close(fd);
-	return length < 0 ? err : length;
-}
-
-/* The state letter and the process of a thread, from its stat file. 0 or a negative errno. */
-static int thread_state(pid_t pid, pid_t tid, char *ret)
-{
-	char name[48], text[512];
-	const char *end;
-	ssize_t length;
-
-	snprintf(name, sizeof(name), "task/%d/stat", tid);
-	length = proc_read(pid, name, text, sizeof(text) - 1);
-	if (length < 0)
-		return length;
-	text[length] = '\0';
-	/* The name before it may hold anything, also parentheses. */
-	end = strrchr(text, ')');
-	if (!end || end[1] != ' ' || !end[2])
-		return -EBADMSG;
-	*ret = end[2];
-	return 0;
-}
+#include "proc.h"
 
 bool ap_thread_alive(pid_t pid, pid_t tid)
 {
-	char state;
+	struct ap_proc_stat stat;
 
-	return !thread_state(pid, tid, &state) && state != 'Z' && state != 'X' && state != 'x';
+	return !ap_proc_stat(pid, tid, &stat) && stat.state != 'Z' && stat.state != 'X' &&
+	       stat.state != 'x';
 }
 
 pid_t ap_target_live_thread(const struct ap_target *target)
@@ -82,8 +46,8 @@ pid_t ap_target_live_thread(const struct ap_target *target)
 
 void ap_target_read_names(struct ap_target *target)
 {
-	char text[sizeof(target->command)] = "";
-	ssize_t length = proc_read(target->pid, "comm", text, 32);
+	char text[sizeof(target->command)];
+	ssize_t length = ap_proc_read(target->pid, "comm", text, sizeof(text));
 	pid_t tid;
 
 	if (length > 0) {
@@ -92,7 +56,7 @@ void ap_target_read_names(struct ap_target *target)
 	}
 	/* A first thread that has exited shows none. */
 	tid = ap_target_live_thread(target);
-	length = tid ? proc_read(tid, "cmdline", text, sizeof(text) - 1) : 0;
+	length = tid ? ap_proc_read(tid, "cmdline", text, sizeof(text)) : 0;
 	if (length <= 0)
 		return;
 	while (length > 0 && !text[length - 1])
@@ -124,7 +88,6 @@ static int no_permission(struct ap_error *error, const struct ap_target *target,
 int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 {
 	char text[2048], *tgid;
-	ssize_t length;
 	int err;
 
 	target->pid = pid;
@@ -133,17 +96,13 @@ int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 	err = -errno;
 	if (target->pidfd < 0) {
 		/* A thread that is not the first of its process is EINVAL, or ENOENT since 6.9. */
-		length = proc_read(pid, "status", text, sizeof(text) - 1);
-		if (length > 0) {
-			text[length] = '\0';
-			tgid = strstr(text, "\nTgid:");
-			if (tgid && atoi(tgid + 6) != pid) {
-				no_process(error, pid);
-				ap_error_detail(
-					error, "%d is a thread of process %d", pid, atoi(tgid + 6));
-				ap_error_hint(error, "allocprof attach %d", atoi(tgid + 6));
-				return -ESRCH;
-			}
+		ap_proc_read(pid, "status", text, sizeof(text));
+		tgid = strstr(text, "\nTgid:");
+		if (tgid && atoi(tgid + 6) != pid) {
+			no_process(error, pid);
+			ap_error_detail(error, "%d is a thread of process %d", pid, atoi(tgid + 6));
+			ap_error_hint(error, "allocprof attach %d", atoi(tgid + 6));
+			return -ESRCH;
 		}
 		if (err == -ESRCH || err == -EINVAL || err == -ENOENT)
 			return no_process(error, pid);
