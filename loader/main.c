@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* From the command line to a command. */
-#include <errno.h>
 #include <locale.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -26,6 +25,8 @@ static void streams_open(void)
 int main(int argc, char **argv)
 {
 	const struct command *command;
+	struct ap_error error;
+	const char *name;
 	int status;
 
 	streams_open();
@@ -37,18 +38,19 @@ int main(int argc, char **argv)
 		commands_print(stderr);
 		return AP_EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
-		return cmd_help(1, argv);
-	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version"))
-		return cmd_version(1, argv);
-	command = command_find(argv[1]);
+	name = argv[1];
+	if (!strcmp(name, "-h") || !strcmp(name, "--help"))
+		name = "help";
+	if (!strcmp(name, "-V") || !strcmp(name, "--version"))
+		name = "version";
+	command = command_find(name);
 	if (!command)
-		return command_unknown(argv[1]);
+		return command_unknown(name);
 	status = command->run(argc - 1, argv + 1);
 	if (fflush(stdout) && status == AP_EXIT_OK) {
-		fprintf(stderr, "allocprof: cannot write to standard output: %s\n",
-			strerror(errno));
-		return AP_EXIT_FAILURE;
+		status = AP_EXIT_FAILURE;
+		ap_error_errno(&error, status, ap_errno(), "cannot write to standard output");
+		ap_error_print(stderr, &error);
 	}
 	return status;
 }

@@ -155,6 +155,7 @@ struct ap_totals {
 };
 
 _Static_assert(sizeof(struct ap_counters) == 40, "shared with BPF");
+_Static_assert(sizeof(struct ap_lifetime) == 32, "shared with BPF");
 _Static_assert(sizeof(struct ap_site) == 336, "shared with BPF");
 _Static_assert(sizeof(struct ap_site_key) == 24, "no padding: it is a hash key");
 _Static_assert(sizeof(struct ap_thread) == 16, "shared with BPF");

@@ -123,5 +123,6 @@ _Static_assert(sizeof(struct ap_unwind_row) == 4, "a row is 4 bytes");
 _Static_assert(sizeof(struct ap_unwind_block) == 65536, "shared with BPF");
 _Static_assert(sizeof(struct ap_unwind_page) == 8, "shared with BPF");
 _Static_assert(sizeof(struct ap_unwind_mapping) == 64, "shared with BPF");
+_Static_assert(sizeof(struct ap_wish) == 24, "shared with BPF");
 
 #endif

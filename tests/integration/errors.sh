@@ -56,6 +56,15 @@ fails 2 "top has its table on standard output" "$allocprof" top -o - -f text 1
 fails 2 "bad value for --delay" "$allocprof" top --delay 1ms 1
 fails 2 "bad value for --sort" "$allocprof" top --sort weight 1
 
+# What cannot be printed has failed, also when nothing else could.
+for arguments in --help --version "help attach" "completion zsh"; do
+  status=0
+  # shellcheck disable=SC2086 # several
+  "$allocprof" $arguments >/dev/full 2>"$tmp/command.err" || status=$?
+  equal "status of '$arguments' on a full disk" $status 1
+  has "$tmp/command.err" "^allocprof: cannot write to standard output" || fail "'$arguments' on a full disk"
+done
+
 # Outputs that cannot be written are known before the recording.
 fails 1 "cannot write /nonexistent/a.html" "$allocprof" attach -o /nonexistent/a.html "$pid"
 fails 1 "cannot write ./" nobody "$tmp/allocprof" attach "$pid"
