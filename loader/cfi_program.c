@@ -155,6 +155,44 @@ static int state_restore(struct run *run)
 	return 0;
 }
 
+/* Those that begin with a register. */
+static int register_instruction_run(struct run *run, uint8_t code)
+{
+	struct ap_cfi_reader *reader = run->reader;
+	uint64_t number = ap_cfi_read_uleb(reader);
+
+	switch (code) {
+	case DW_CFA_offset_extended:
+		saved_set(run, number, AP_CFI_OFFSET, factored(run, ap_cfi_read_uleb(reader)));
+		return 0;
+	case DW_CFA_offset_extended_sf:
+		saved_set(run, number, AP_CFI_OFFSET, factored(run, ap_cfi_read_sleb(reader)));
+		return 0;
+	case DW_CFA_GNU_negative_offset_extended:
+		saved_set(run, number, AP_CFI_OFFSET, factored(run, -ap_cfi_read_uleb(reader)));
+		return 0;
+	case DW_CFA_val_offset:
+		saved_set(run, number, AP_CFI_VAL_OFFSET, factored(run, ap_cfi_read_uleb(reader)));
+		return 0;
+	case DW_CFA_val_offset_sf:
+		saved_set(run, number, AP_CFI_VAL_OFFSET, factored(run, ap_cfi_read_sleb(reader)));
+		return 0;
+	case DW_CFA_restore_extended:
+		saved_restore(run, number);
+		return 0;
+	case DW_CFA_undefined:
+		saved_set(run, number, AP_CFI_UNDEFINED, 0);
+		return 0;
+	case DW_CFA_same_value:
+		saved_set(run, number, AP_CFI_SAME, 0);
+		return 0;
+	case DW_CFA_register:
+		saved_set(run, number, AP_CFI_REGISTER, (int64_t)ap_cfi_read_uleb(reader));
+		return 0;
+	}
+	return -EBADMSG;
+}
+
 /* The instructions that change the state. */
 static int instruction_run(struct run *run, uint8_t code)
 {
@@ -213,38 +251,7 @@ static int instruction_run(struct run *run, uint8_t code)
 		expression_take(run, AP_CFI_VAL_EXPRESSION);
 		return 0;
 	}
-	/* The others begin with a register. */
-	number = ap_cfi_read_uleb(reader);
-	switch (code) {
-	case DW_CFA_offset_extended:
-		saved_set(run, number, AP_CFI_OFFSET, factored(run, ap_cfi_read_uleb(reader)));
-		return 0;
-	case DW_CFA_offset_extended_sf:
-		saved_set(run, number, AP_CFI_OFFSET, factored(run, ap_cfi_read_sleb(reader)));
-		return 0;
-	case DW_CFA_GNU_negative_offset_extended:
-		saved_set(run, number, AP_CFI_OFFSET, factored(run, -ap_cfi_read_uleb(reader)));
-		return 0;
-	case DW_CFA_val_offset:
-		saved_set(run, number, AP_CFI_VAL_OFFSET, factored(run, ap_cfi_read_uleb(reader)));
-		return 0;
-	case DW_CFA_val_offset_sf:
-		saved_set(run, number, AP_CFI_VAL_OFFSET, factored(run, ap_cfi_read_sleb(reader)));
-		return 0;
-	case DW_CFA_restore_extended:
-		saved_restore(run, number);
-		return 0;
-	case DW_CFA_undefined:
-		saved_set(run, number, AP_CFI_UNDEFINED, 0);
-		return 0;
-	case DW_CFA_same_value:
-		saved_set(run, number, AP_CFI_SAME, 0);
-		return 0;
-	case DW_CFA_register:
-		saved_set(run, number, AP_CFI_REGISTER, (int64_t)ap_cfi_read_uleb(reader));
-		return 0;
-	}
-	return -EBADMSG;
+	return register_instruction_run(run, code);
 }
 
 /*

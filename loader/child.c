@@ -118,7 +118,10 @@ int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *err
 		failure == -ENOENT ? AP_EXIT_RUN_NOT_FOUND : AP_EXIT_RUN_NOT_EXECUTABLE,
 		"cannot run %s", name);
 	ap_error_detail(error, "%s", strerror(-failure));
-	ap_error_hint(error, "check the name, or give its path");
+	if (failure == -ENOENT)
+		ap_error_hint(error, "check the name, or give its path");
+	else
+		ap_error_hint(error, "see who may run it, and what it is: ls -l %s; file %s", name, name);
 	return failure;
 }
 
