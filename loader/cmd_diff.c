@@ -80,14 +80,12 @@ static int difference_make(struct ap_profile **ret, const struct ap_profile *pro
 	const struct ap_profile *base, struct ap_error *error)
 {
 	struct ap_profile *difference = ap_profile_new();
-	int err = difference ? ap_profile_merge(difference, profile, 1) : -ENOMEM;
+	int err = difference ? ap_profile_difference(difference, profile, base) : -ENOMEM;
 
-	if (!err)
-		err = ap_profile_merge(difference, base, -1);
 	if (err) {
 		ap_profile_free(difference);
-		return ap_error_errno(
-			error, AP_EXIT_FAILURE, err, "cannot compare the two profiles");
+		ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot compare the two profiles");
+		return err;
 	}
 	/* The strings stay the profile's, which outlives the difference. */
 	for (int i = 0; i < AP_VALUES; i++) {

@@ -2,6 +2,7 @@
 #include "estimate.h"
 
 #include <math.h>
+#include <string.h>
 
 #define NORMAL_95 1.959964
 
@@ -33,7 +34,8 @@ double ap_estimate_live_variance(
 
 double ap_estimate_interval(double variance)
 {
-	return NORMAL_95 * sqrt(variance);
+	/* Differences are below it by rounding. */
+	return NORMAL_95 * sqrt(fmax(variance, 0));
 }
 
 void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
@@ -45,6 +47,10 @@ void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
 	double itself = (double)sample->value[value], samples = (double)sample->samples;
 
 	sum->value += itself;
+	if (profile->is_merged) {
+		sum->variance += sample->variance[value];
+		return;
+	}
 	if (!sample->samples && profile->info.period > 0 && objects > 0) {
 		samples = objects * -expm1(-bytes / objects / (double)profile->info.period);
 		if (samples < LEAST_SAMPLES)
@@ -69,6 +75,23 @@ void ap_estimate_know(struct ap_sample *sample, const int64_t value[AP_VALUES], 
 		sample->variance[bytes] += variance;
 		sample->variance[objects] += variance * share * share;
 	}
+}
+
+static bool is_same_recording(const struct ap_profile_info *a, const struct ap_profile_info *b)
+{
+	return a->start_ns && a->start_ns == b->start_ns && a->pid == b->pid &&
+	       !strcmp(a->host ? a->host : "", b->host ? b->host : "");
+}
+
+bool ap_estimate_cancels(const struct ap_profile *profile, const struct ap_sample *sample,
+	const struct ap_profile *earlier)
+{
+	int64_t now = profile->info.duration_ns, since = now - earlier->info.duration_ns;
+
+	/* The youngest of a class of ages counts for all. */
+	return sample->labels.age >= 0 && since > 0 &&
+	       is_same_recording(&profile->info, &earlier->info) &&
+	       now / AP_AGES * sample->labels.age >= since;
 }
 
 double ap_estimate_samples(double bytes, double objects, double variance)

@@ -36,6 +36,7 @@
 #ifndef ALLOCPROF_ESTIMATE_H
 #define ALLOCPROF_ESTIMATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <allocprof/abi.h>
@@ -51,7 +52,7 @@ struct ap_estimate {
  * Adds a sample of a profile to a sum. Of files that do not say how many samples there were (those
  * of others) n is k (1 - exp(-s / period)). A value that nothing is known of adds no variance. A
  * sum or difference of profiles has the sum of their variances, as if they were of different
- * blocks: of two moments of one recording that is too much rather than too little.
+ * blocks.
  */
 void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
 	const struct ap_sample *sample, enum ap_value value);
@@ -61,6 +62,14 @@ void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
  * part of its own.
  */
 void ap_estimate_know(struct ap_sample *sample, const int64_t value[AP_VALUES], double variance);
+
+/*
+ * Whether the live blocks of a sample were live at an earlier moment of the same recording, too.
+ * They have the same weights there, so that in the difference of both moments they cancel: what is
+ * left of the two variances is without them, and they are in each.
+ */
+bool ap_estimate_cancels(const struct ap_profile *profile, const struct ap_sample *sample,
+	const struct ap_profile *earlier);
 
 /* How many samples of one weight would have that variance of their bytes: the n above. */
 double ap_estimate_samples(double bytes, double objects, double variance);

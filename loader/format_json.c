@@ -60,6 +60,24 @@ static bool is_sampled(const struct ap_profile *profile)
 	return true;
 }
 
+static void estimates_read(
+	struct writer *writer, struct numbers *numbers, int side, const struct ap_sample *sample)
+{
+	const struct ap_profile *profile = writer->profile[side], *base = writer->profile[1];
+	bool cancels = !side && base && ap_estimate_cancels(profile, sample, base);
+
+	for (int value = 0; value < AP_VALUES; value++) {
+		struct ap_estimate one = {0}, *sum = &numbers->estimate[side][value];
+
+		ap_estimate_add(&one, profile, sample, value);
+		sum->value += one.value;
+		if (cancels && (value == AP_INUSE_OBJECTS || value == AP_INUSE_SPACE))
+			sum->variance -= one.variance;
+		else
+			sum->variance += one.variance;
+	}
+}
+
 /* What ends in each node. */
 static void nodes_read(struct writer *writer)
 {
@@ -72,10 +90,8 @@ static void nodes_read(struct writer *writer)
 		const struct ap_profile *profile = writer->profile[side];
 
 		for (uint32_t i = 0; i < profile->sample_count; i++)
-			for (int value = 0; value < AP_VALUES; value++)
-				ap_estimate_add(
-					&writer->nodes[tree->ends[side][i]].estimate[side][value],
-					profile, &profile->samples[i], value);
+			estimates_read(writer, &writer->nodes[tree->ends[side][i]], side,
+				&profile->samples[i]);
 	}
 }
 

@@ -73,7 +73,7 @@ static int64_t square_kib(const struct ap_sample *sample)
 {
 	double variance = fmax(sample->variance[AP_ALLOC_SPACE], sample->variance[AP_INUSE_SPACE]);
 
-	return llround(fmin(ldexp(variance, -AP_PPROF_VARIANCE_SHIFT), 0x1p62));
+	return llround(fmin(ldexp(fmax(variance, 0), -AP_PPROF_VARIANCE_SHIFT), 0x1p62));
 }
 
 static void errors_find(struct writer *writer, const struct ap_profile *profile)

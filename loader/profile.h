@@ -124,6 +124,7 @@ struct ap_profile {
 	uint32_t main_mapping;	  /* index of the program itself, for writers that put it first */
 	int64_t total[AP_VALUES]; /* sums over the samples; saturating */
 	uint64_t number;	  /* no other profile of this process has had it */
+	bool is_merged;		  /* the samples have their whole variance: see estimate.h */
 	struct ap_profile_index *index; /* private */
 };
 
@@ -189,6 +190,13 @@ int64_t ap_value_add(int64_t a, int64_t b);
  * when it is subtracted.
  */
 int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other, int factor);
+
+/*
+ * Makes an empty profile that minus base. Where both are moments of one recording, the blocks that
+ * were live at both add nothing to the variance. 0 or -ENOMEM.
+ */
+int ap_profile_difference(struct ap_profile *difference, const struct ap_profile *profile,
+	const struct ap_profile *base);
 
 /* Multiplies one value of all samples, and makes the total their sum. */
 void ap_profile_scale(struct ap_profile *profile, enum ap_value value, double factor);

@@ -139,6 +139,39 @@ static int merge_sample(struct ap_profile *profile, const struct ap_profile *oth
 	return index;
 }
 
+/* From here on no variance is told from the samples. */
+static void variances_settle(struct ap_profile *profile)
+{
+	for (uint32_t i = 0; i < profile->sample_count && !profile->is_merged; i++) {
+		for (int v = 0; v < AP_VALUES; v++) {
+			struct ap_estimate estimate = {0};
+
+			ap_estimate_add(&estimate, profile, &profile->samples[i], v);
+			profile->samples[i].variance[v] = estimate.variance;
+		}
+	}
+	profile->is_merged = true;
+}
+
+int ap_profile_difference(struct ap_profile *difference, const struct ap_profile *profile,
+	const struct ap_profile *base)
+{
+	int err = ap_profile_merge(difference, profile, 1);
+
+	/* They stand in the same order, unless stacks have become one. */
+	for (uint32_t i = 0; !err && difference->sample_count == profile->sample_count &&
+			     i < profile->sample_count;
+		i++) {
+		double *variance = difference->samples[i].variance;
+
+		if (!ap_estimate_cancels(profile, &profile->samples[i], base))
+			continue;
+		variance[AP_INUSE_OBJECTS] = -variance[AP_INUSE_OBJECTS];
+		variance[AP_INUSE_SPACE] = -variance[AP_INUSE_SPACE];
+	}
+	return err ? err : ap_profile_merge(difference, base, -1);
+}
+
 int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other, int factor)
 {
 	struct renaming renamed = {
@@ -151,6 +184,7 @@ int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other,
 
 	if (!renamed.mapping || !renamed.function || !renamed.location || !renamed.thread)
 		goto out;
+	variances_settle(profile);
 	err = merge_mappings(profile, other, renamed.mapping);
 	for (uint32_t i = 0; i < other->function_count && err >= 0; i++) {
 		const struct ap_function *function = &other->functions[i];

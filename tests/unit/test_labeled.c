@@ -83,6 +83,52 @@ static void difference_has_the_errors_of_both(void **state)
 	ap_profile_free(profile);
 }
 
+/*
+ * What was live at both moments of one recording adds nothing: of 6 new samples for 60 blocks of
+ * 6000 bytes V is 6000^2 (1/6 - 1/60), of the 4 for 40 that were there 4000^2 (1/4 - 1/40).
+ */
+static void growth_has_the_error_of_what_is_new(void **state)
+{
+	const double new = 5.4e6, old = 3.6e6;
+	struct ap_format_options options = {.value = AP_INUSE_SPACE, .difference = true};
+	char expected[64];
+
+	for (int64_t other_start = 0; other_start < 2; other_start++) {
+		struct ap_profile *now = ap_profile_new(), *before = ap_profile_new();
+		struct ap_profile *difference = ap_profile_new();
+		struct ap_labels oldest = {-1, 6, -1, 9}, youngest = {-1, 6, -1, 0};
+		double variance = other_start ? new + 2 * old : new;
+		struct ap_estimate sum = {0};
+		char *text;
+
+		now->info.period = before->info.period = 4096;
+		now->info.start_ns = 1000;
+		now->info.duration_ns = 20000000000;
+		before->info.start_ns = 1000 + other_start;
+		before->info.duration_ns = 10000000000;
+		labeled_add(
+			now, sample_location(now, -1, 1, "leak", "l.c"), oldest, 40, 4000, true, 4);
+		labeled_add(now, 0, youngest, 60, 6000, true, 6);
+		/* There it was not old yet. */
+		labeled_add(before, sample_location(before, -1, 1, "leak", "l.c"), youngest, 40,
+			4000, true, 4);
+		assert_int_equal(ap_profile_difference(difference, now, before), 0);
+		for (uint32_t i = 0; i < difference->sample_count; i++)
+			ap_estimate_add(&sum, difference, &difference->samples[i], AP_INUSE_SPACE);
+		assert_true(sum.value == 6000);
+		assert_float_equal(sum.variance, variance, 1);
+		options.base = before;
+		text = written(ap_format_json_write, now, &options);
+		snprintf(expected, sizeof(expected), "\"change\":6000,\"error\":%d.",
+			(int)ap_estimate_interval(variance));
+		assert_non_null(strstr(text, expected));
+		free(text);
+		ap_profile_free(difference);
+		ap_profile_free(before);
+		ap_profile_free(now);
+	}
+}
+
 static void folded_begins_with_the_thread(void **state)
 {
 	struct ap_profile *profile = labeled_profile();
@@ -224,6 +270,7 @@ int main(void)
 		cmocka_unit_test(stacks_are_counted_once),
 		cmocka_unit_test(table_has_threads_errors_and_blocks),
 		cmocka_unit_test(difference_has_the_errors_of_both),
+		cmocka_unit_test(growth_has_the_error_of_what_is_new),
 		cmocka_unit_test(folded_begins_with_the_thread),
 		cmocka_unit_test(page_has_the_parts_of_each_node),
 		cmocka_unit_test(json_has_the_parts_of_each_stack),
