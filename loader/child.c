@@ -121,7 +121,8 @@ int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *err
 	if (failure == -ENOENT)
 		ap_error_hint(error, "check the name, or give its path");
 	else
-		ap_error_hint(error, "see who may run it, and what it is: ls -l %s; file %s", name, name);
+		ap_error_hint(
+			error, "see who may run it, and what it is: ls -l %s; file %s", name, name);
 	return failure;
 }
 
