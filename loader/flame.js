@@ -171,7 +171,8 @@ function renderLegend() {
 		swatch.style.background = oklch(palette.theme.swatch, palette.theme.chroma * 1.35, func.hue);
 		const button = make("button", { title: `${library}: ${formatValue(sum, state.value)}. Click to search for it.` },
 			swatch, `${fileName(library)} ${formatShare(sum, layout.total)}`);
-		button.addEventListener("click", () => setSearch(state.q === "lib:" + fileName(library) ? "" : "lib:" + fileName(library), false));
+		const q = "lib:" + fileName(library);
+		button.addEventListener("click", () => setSearch(state.q === q ? "" : q, false));
 		return button;
 	}));
 }
@@ -363,11 +364,9 @@ function buildControls() {
 	}
 	for (const group of [$("values"), $("views")])
 		group.addEventListener("keydown", radioKeys);
-	for (const [key, text] of KEYS)
+	const toggles = TOGGLES.filter((toggle) => !toggle.diff || profile.baseSelf);
+	for (const [key, text] of [...KEYS, ...toggles.map((toggle) => [toggle.key, toggle.label.toLowerCase()])])
 		$("keys").append(make("dt", null, make("kbd", { textContent: key })), make("dd", { textContent: text }));
-	for (const toggle of TOGGLES)
-		if (!toggle.diff || profile.baseSelf)
-			$("keys").append(make("dt", null, make("kbd", { textContent: toggle.key })), make("dd", { textContent: toggle.label.toLowerCase() }));
 
 	$("search-text").addEventListener("input", (event) => setSearch(event.target.value, state.regex));
 	$("search-text").addEventListener("keydown", (event) => {

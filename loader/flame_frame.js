@@ -47,9 +47,11 @@ function frameDetails(node) {
 		shares.append(`; ${formatValue(own, state.value)} by itself`);
 	out.push(shares);
 	if (tree.baseTotal) {
-		const change = number(state.value) - tree.baseTotal[4 * node + state.value];
-		out.push(make("div", { className: "frame-shares" }, "was ", formatValue(tree.baseTotal[4 * node + state.value], state.value), ", ",
-			make("b", { className: change > 0 ? "grew" : "shrank", textContent: `${formatSigned(change, state.value)} (${changeText(node)})` })));
+		const before = tree.baseTotal[4 * node + state.value];
+		const change = number(state.value) - before;
+		const textContent = `${formatSigned(change, state.value)} (${changeText(node)})`;
+		out.push(make("div", { className: "frame-shares" }, "was ", formatValue(before, state.value), ", ",
+			make("b", { className: change > 0 ? "grew" : "shrank", textContent })));
 	} else if (errors && width > 0) {
 		const share = errorShare(errors, node, width);
 		const samples = errors.samples[node];

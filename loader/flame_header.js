@@ -58,8 +58,11 @@ function buildFacts() {
 		fact("left out", `${formatBytes(info.left_out[3])} live, ${formatBytes(info.left_out[1])} allocated, by ${info.filter}`,
 			true, "In no number of this page");
 	if (baseInfo)
-		fact("compared with", [baseInfo.comm === info.comm ? "" : baseInfo.comm, baseInfo.start_ms > 0 ? new Date(baseInfo.start_ms).toISOString().slice(0, 16).replace("T", " ") : "",
-			baseInfo.duration_ms > 0 ? formatDuration(baseInfo.duration_ms) : ""].filter(Boolean).join(", "));
+		fact("compared with", [
+			baseInfo.comm === info.comm ? "" : baseInfo.comm,
+			baseInfo.start_ms > 0 ? new Date(baseInfo.start_ms).toISOString().slice(0, 16).replace("T", " ") : "",
+			baseInfo.duration_ms > 0 ? formatDuration(baseInfo.duration_ms) : "",
+		].filter(Boolean).join(", "));
 	$("facts").append(make("span", { className: "maker", textContent: "allocprof " + info.version }));
 }
 

@@ -7,21 +7,6 @@ O=${O:-build}
 out=$(realpath "$O")/pictures
 . tests/redis.sh
 
-trap redis_end EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-
-fail() {
-  echo "pictures: $1" >&2
-  [ $# = 1 ] || tail -n 5 "$2" >&2
-  exit 1
-}
-
-[ "$(id -u)" = 0 ] || fail "needs root, as attaching does"
-rm -rf "$out"
-mkdir -p "$out"
-export XDG_CACHE_HOME=$out
-
 record() { # NAME PID OPTIONS...
   "$O/allocprof" attach -q --redact -o "$out/$1.html" -o "$out/$1.pb.gz" "${@:3}" "$2"
 }

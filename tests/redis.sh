@@ -1,15 +1,31 @@
 # shellcheck shell=bash
 # Sourced by what runs a redis-server: one on a free port of the loopback interface, which keeps
-# nothing on disk, and a load on it. Expects O, out, and `fail MESSAGE [LOG]`; sets server, port, load.
+# nothing on disk, and a load on it. Expects O, and out, a folder of its own that is made anew, in which
+# the loader's cache is, too; sets server, port, load. Leaves no process, also when interrupted.
 # shellcheck disable=SC2154 # what it expects
 root=build/root # where .ci/deps unpacks redis
 server='' load=''
+
+fail() { # MESSAGE [LOG]
+  echo "$(basename "$0" .sh): $1" >&2
+  [ $# = 1 ] || tail -n 5 "$2" >&2
+  exit 1
+}
 
 redis_end() {
   [ -z "$load" ] || kill "$load" 2>/dev/null || true
   [ -z "$server" ] || kill "$server" 2>/dev/null || true
   wait 2>/dev/null || true
 }
+trap redis_end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+[ "$(id -u)" = 0 ] || fail "needs root, as attaching does"
+rm -rf "$out"
+mkdir -p "$out"
+XDG_CACHE_HOME=$(realpath "$out")
+export XDG_CACHE_HOME
 
 # In the background, and gone when this script is, whatever ends it.
 redis() { # PRELOAD PROGRAM ARGUMENTS...
