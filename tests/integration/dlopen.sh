@@ -24,8 +24,8 @@ samples() { # PATTERN
 }
 equal "samples" "$(samples .)" $((2 * (2 * 600 + 1)))
 for name in first second; do
-  whole=$(samples "^_start;.*;${name}_inside;.*fire_$name;fire ")
-  cut=$(samples "^.truncated: .*;fire_$name;fire ")
+  whole=$(samples "^_start;.*;${name}_inside;.*fire_$name;fire_alloc ")
+  cut=$(samples "^.truncated: .*;fire_$name;fire_alloc ")
   echo "$name: $whole whole, $cut before its table was there"
   # Two a round and a millisecond at least between rounds: as many as in a fifth of a second.
   [ "$cut" -le 400 ] || fail "$name: the table came late"

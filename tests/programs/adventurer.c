@@ -24,40 +24,18 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include <allocprof/probe.h>
+#include "probes.h"
 
 #define SHOTS	100
 #define THREADS 10000
 #define AT_ONCE 50
 #define LOADS	100
 
-AP_SEMAPHORE volatile uint16_t alloc_semaphore;
-AP_SEMAPHORE volatile uint16_t free_semaphore;
-
 static __attribute__((noinline)) void fire(void)
 {
 	static uint64_t fired;
-	register uint64_t arg0 __asm__(AP_ARG0) =
-		0x100000000000 + 16 * __atomic_fetch_add(&fired, 1, __ATOMIC_RELAXED);
-	register uint64_t arg1 __asm__(AP_ARG1) = 16;
-	register uint64_t arg2 __asm__(AP_ARG2) = 16;
 
-	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "alloc_semaphore", AP_ARGS3)
-			 :
-			 : "r"(arg0), "r"(arg1), "r"(arg2)
-			 : "memory");
-}
-
-/* Nobody calls it: a program has both probes. */
-static __attribute__((used)) void fire_free(uint64_t pointer)
-{
-	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
-
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_FREE, "free_semaphore", AP_ARGS1)
-			 :
-			 : "r"(arg0)
-			 : "memory");
+	fire_alloc(0x100000000000 + 16 * __atomic_fetch_add(&fired, 1, __ATOMIC_RELAXED), 16, 16);
 }
 
 static __attribute__((noinline)) void before(void)

@@ -15,37 +15,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <allocprof/probe.h>
-
-AP_SEMAPHORE volatile uint16_t alloc_semaphore;
-AP_SEMAPHORE volatile uint16_t free_semaphore;
+#include "probes.h"
 
 #define ROUNDS 600
 
-static __attribute__((noinline)) void fire(uint64_t pointer)
-{
-	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
-	register uint64_t arg1 __asm__(AP_ARG1) = 16;
-	register uint64_t arg2 __asm__(AP_ARG2) = 16;
-
-	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "alloc_semaphore",
-		AP_ARGS3) AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_FREE, "free_semaphore", AP_ARGS1)
-			 :
-			 : "r"(arg0), "r"(arg1), "r"(arg2)
-			 : "memory");
-}
-
 static __attribute__((noinline)) void fire_first(unsigned long size)
 {
-	fire(0x1000);
-	__asm__ volatile("");
+	fire_alloc(0x1000, 16, 16);
+	fire_free(0x1000);
 }
 
 static __attribute__((noinline)) void fire_second(unsigned long size)
 {
-	fire(0x2000);
-	__asm__ volatile("");
+	fire_alloc(0x2000, 16, 16);
+	fire_free(0x2000);
 }
 
 /* Where its plugin_run() is. */

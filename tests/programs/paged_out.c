@@ -13,30 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <allocprof/probe.h>
-
-AP_SEMAPHORE volatile uint16_t alloc_semaphore;
-AP_SEMAPHORE volatile uint16_t free_semaphore;
+#include "probes.h"
 
 #define STACK  (1 << 20)
 #define PAGE   4096
 #define ROUNDS 500
 
 static char *stack;
-
-static __attribute__((noinline)) void fire(void)
-{
-	register uint64_t arg0 __asm__(AP_ARG0) = 0x1000;
-	register uint64_t arg1 __asm__(AP_ARG1) = 16;
-	register uint64_t arg2 __asm__(AP_ARG2) = 16;
-
-	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
-	__asm__ volatile(AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "alloc_semaphore",
-		AP_ARGS3) AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_FREE, "free_semaphore", AP_ARGS1)
-			 :
-			 : "r"(arg0), "r"(arg1), "r"(arg2)
-			 : "memory");
-}
 
 static __attribute__((noinline)) void leaf(void)
 {
@@ -51,7 +34,8 @@ static __attribute__((noinline)) void leaf(void)
 	if (madvise((void *)from, (uintptr_t)stack + STACK - from, MADV_DONTNEED))
 		exit(1);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		fire();
+		fire_alloc(0x1000, 16, 16);
+		fire_free(0x1000);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The two probes, fired with whatever numbers: for programs that are a target without being an
- * allocator. Each program has them once, semaphores included.
+ * allocator. Each program has them once, both of them and semaphores included.
  */
 #ifndef TESTS_PROBES_H
 #define TESTS_PROBES_H
@@ -16,7 +16,7 @@ AP_SEMAPHORE volatile uint16_t free_semaphore;
 /* The contract wants a frame around the site; gcc leaves it out where it sees no use for it. */
 #define WITH_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
-static __attribute__((noinline)) void fire_alloc(uint64_t pointer, uint64_t size, uint64_t weight)
+static __attribute__((noinline, used)) void fire_alloc(uint64_t pointer, uint64_t size, uint64_t weight)
 {
 	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
 	register uint64_t arg1 __asm__(AP_ARG1) = size;
@@ -29,7 +29,7 @@ static __attribute__((noinline)) void fire_alloc(uint64_t pointer, uint64_t size
 			 : "memory");
 }
 
-static __attribute__((noinline)) void fire_free(uint64_t pointer)
+static __attribute__((noinline, used)) void fire_free(uint64_t pointer)
 {
 	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
 
