@@ -171,12 +171,14 @@ folded_sum() { # FILE
 # Whether the error bar of a total is as wide as the standard deviation that its estimator has makes
 # it, within a tenth.
 check_error_bar() { # FILE inuse_space|alloc_space DEVIATION
-  "$allocprof" report --json "$1" | python3 -c '
-import json, sys
-bar = json.load(sys.stdin)["total"][sys.argv[1]]
-share = (bar["high"] - bar["low"]) / 2 / (1.959964 * float(sys.argv[2]))
-print("the error bar of %s is %.3f times what it should be" % (sys.argv[1], share))
-sys.exit(not 0.9 < share < 1.1)' "$2" "$3" || fail "the error bar is wrong"
+  "$allocprof" report --json "$1" | grep -o '"total":{.*' | grep -o "\"$2\":{[^}]*}" | sed -n '1{s/[",{}]/ /g;p}' |
+    awk -v what="$2" -v sd="$3" '
+      { for (i = 1; i < NF; i++) at[$i] = substr($(i + 1), 2) }
+      END {
+        share = (at["high"] - at["low"]) / 2 / (1.959964 * sd)
+        printf "the error bar of %s is %.3f times what it should be\n", what, share
+        exit !(share > 0.9 && share < 1.1)
+      }' || fail "the error bar is wrong"
 }
 
 # What the prober said that a recording must hold: stacks from path() on with their values.

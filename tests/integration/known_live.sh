@@ -4,7 +4,6 @@
 # blocks of the first are freed. A set period is back to what it was afterwards.
 . "$(dirname "$0")/common.sh"
 need_bpf
-need python3
 
 within() { # WHAT GOT EXPECTED SD
   awk -v got="$2" -v expected="$3" -v sd="$4" 'BEGIN {

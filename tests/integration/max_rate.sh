@@ -4,7 +4,6 @@
 # asked, when the program allocates less, and is what it was when all is over.
 . "$(dirname "$0")/common.sh"
 need_bpf
-need python3
 
 most=2000 lowest=65536
 program_env=(env "LD_PRELOAD=$O/liballocprof.so")
