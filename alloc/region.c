@@ -24,8 +24,8 @@
 
 /*
  * Small pages are kept for so many slices of spans that may never fill: in huge ones all of them
- * would be resident. Two for each class in a thread or two; with that used up the others are as all,
- * and where memory is short all may have them.
+ * would be resident. Two for each class in a thread or two; with that used up the others are as
+ * all, and where memory is short all may have them.
  */
 #define SPARSE ((size_t)256)
 

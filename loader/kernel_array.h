@@ -24,9 +24,10 @@ int ap_kernel_array_create(
 	struct ap_kernel_array *array, const char *name, uint64_t elements, size_t element);
 
 /*
- * Puts an array into a slot of a map of maps, and closes its descriptor: the map holds it then. When
- * this returns, programs find it there. The kernel has whoever does so wait until no program uses
- * what was there before, some 10 ms; as that is nothing to us, a thread waits. 0 or a negative errno.
+ * Puts an array into a slot of a map of maps, and closes its descriptor: the map holds it then.
+ * When this returns, programs find it there. The kernel has whoever does so wait until no program
+ * uses what was there before, some 10 ms; as that is nothing to us, a thread waits. 0 or a negative
+ * errno.
  */
 int ap_kernel_array_put(struct ap_kernel_array *array, int maps, uint32_t slot, int fd);
 

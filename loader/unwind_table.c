@@ -21,7 +21,8 @@
 #include "work.h"
 
 /* The least that is made: for 1 MiB of rows, 64 MiB of code. The first one is made before anything
- * is known of the target: to add an array takes the kernel some time, which a new child does not wait.
+ * is known of the target: to add an array takes the kernel some time, which a new child does not
+ * wait.
  */
 #define SEGMENT_BLOCKS 16
 #define SEGMENT_PAGES  4096

@@ -9,6 +9,9 @@
  *   sum of freed over sites and losses  =  totals.freed + losses[AP_LOSS_LIVE_FULL].allocated
  *   sum of lifetimes over sites and losses  =  totals.freed
  *
+ * Many threads add to them at once, by atomic additions to each number. Who reads them meanwhile
+ * may see a sample in one and not in another yet.
+ *
  * A site is a stack, a class of sizes, and, when they are told apart, a thread.
  *
  * A stack id below AP_STACK_FIRST is no stack but a reserved site, an enum ap_loss.

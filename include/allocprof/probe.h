@@ -29,6 +29,9 @@
  * Linux 6.18 replaces that by a CALL, whose return address lands in the red zone of a leaf
  * function and destroys what the compiler keeps there.
  *
+ * Sites may be passed by any number of threads at once, and inside signal handlers: they touch no
+ * memory. What a consumer does there happens in the thread that allocates, which waits for it.
+ *
  * The sampling period, the mean number of bytes between two samples, is the exported 8-byte
  * variable AP_PERIOD_SYMBOL of the object that holds the probes. A profiler may store to it at any
  * time through /proc/PID/mem; 0 is read as AP_PERIOD_DEFAULT. This allocator puts the default back

@@ -27,7 +27,10 @@
 /* Processes that are watched at once. */
 #define AP_PROCESSES 4096
 
-/* A watched process, by its number as the loader sees it. It stays until the loader removes it. */
+/*
+ * A watched process, by its number as the loader sees it. The loader enters the first ones, and the
+ * programs their children; from then on only programs write. It stays until the loader removes it.
+ */
 struct ap_process {
 	__u64 ended_ns; /* CLOCK_MONOTONIC; 0: it lives */
 	__s32 status;	/* as wait() gives it, once it has ended */

@@ -16,7 +16,8 @@ AP_SEMAPHORE volatile uint16_t free_semaphore;
 /* The contract wants a frame around the site; gcc leaves it out where it sees no use for it. */
 #define WITH_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
-static __attribute__((noinline, used)) void fire_alloc(uint64_t pointer, uint64_t size, uint64_t weight)
+static __attribute__((noinline, used)) void fire_alloc(
+	uint64_t pointer, uint64_t size, uint64_t weight)
 {
 	register uint64_t arg0 __asm__(AP_ARG0) = pointer;
 	register uint64_t arg1 __asm__(AP_ARG1) = size;
