@@ -98,7 +98,7 @@ static int row_add(struct compiler *compiler, uint64_t address, uint32_t rule)
 	return 0;
 }
 
-static int state_emit(void *context, uint64_t from, uint64_t to, const struct ap_cfi_state *state)
+static int state_emit(void *context, uint64_t from, const struct ap_cfi_state *state)
 {
 	struct compiler *compiler = context;
 	struct ap_unwind_rule rule;

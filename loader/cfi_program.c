@@ -316,9 +316,9 @@ int ap_cfi_run(const struct ap_cfi_common *common, struct ap_cfi_reader *instruc
 		if (err || advance <= 0)
 			continue;
 		run.at = (uint64_t)advance > end - from ? end : from + advance;
-		err = emit(context, from, run.at, &run.state);
+		err = emit(context, from, &run.state);
 	}
 	if (!err && run.at < end)
-		err = emit(context, run.at, end, &run.state);
+		err = emit(context, run.at, &run.state);
 	return err;
 }

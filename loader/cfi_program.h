@@ -62,10 +62,8 @@ struct ap_cfi_common {
 	struct ap_cfi_state initial;
 };
 
-/* Called for every change of address: what holds in [from, to), to > from. 0 or a negative errno.
- */
-typedef int ap_cfi_emit_fn(
-	void *context, uint64_t from, uint64_t to, const struct ap_cfi_state *state);
+/* Called for every change of address: what holds from there on. 0 or a negative errno. */
+typedef int ap_cfi_emit_fn(void *context, uint64_t from, const struct ap_cfi_state *state);
 
 /* Runs a CIE's instructions: common->initial. 0, or -EBADMSG. */
 int ap_cfi_run_common(struct ap_cfi_common *common, struct ap_cfi_reader *instructions);

@@ -45,8 +45,7 @@ static bool plt_match(const uint8_t *expression, uint64_t length, int64_t *from)
 	return true;
 }
 
-static bool cfa_expression_rule(const struct ap_cfi_common *common,
-	const struct ap_cfi_state *state, struct ap_unwind_rule *rule)
+static bool cfa_expression_rule(const struct ap_cfi_state *state, struct ap_unwind_rule *rule)
 {
 	struct ap_cfi_reader reader = expression_reader(state->cfa_expression, state->cfa_length);
 	int64_t offset, add = 0;
@@ -170,7 +169,7 @@ void ap_cfi_rule(const struct ap_cfi_common *common, const struct ap_cfi_state *
 	if (sp->kind != AP_CFI_UNSAID && (sp->kind != AP_CFI_VAL_OFFSET || sp->value))
 		return;
 	if (state->cfa_expression) {
-		if (!cfa_expression_rule(common, state, &rule))
+		if (!cfa_expression_rule(state, &rule))
 			return;
 	} else {
 		if (state->cfa_register >= AP_REG_RA || !fits(state->cfa_offset))

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-/* The mappings that may hold an address, the latest on top. */
+#include "mapping.h"
+
+/* The ranges that may hold an address, the latest on top. */
 struct heap {
 	struct ap_code_range *ranges;
 	size_t count;
@@ -83,29 +85,39 @@ static size_t ranges_flatten(const struct ap_code_range *sorted, size_t count, s
 	return kept;
 }
 
+struct ap_code_range *ap_code_ranges_flatten(
+	struct ap_code_range *ranges, size_t count, size_t *ret_count)
+{
+	struct heap heap = {.ranges = calloc(count + 1, sizeof(*ranges))};
+	struct ap_code_range *flat = calloc(2 * count + 1, sizeof(*flat));
+
+	if (heap.ranges && flat) {
+		qsort(ranges, count, sizeof(*ranges), range_compare);
+		*ret_count = ranges_flatten(ranges, count, &heap, flat);
+	} else {
+		free(flat);
+		flat = NULL;
+	}
+	free(heap.ranges);
+	return flat;
+}
+
 struct ap_code_range *ap_code_ranges_get(const struct ap_mapping_table *table, size_t *ret_count)
 {
 	size_t count = table->current_count + table->count - table->read_count;
-	struct ap_code_range *sorted = calloc(2 * count + 1, sizeof(*sorted));
-	struct ap_code_range *flat = calloc(2 * count + 1, sizeof(*flat));
-	struct heap heap = {.ranges = sorted ? sorted + count : NULL};
+	struct ap_code_range *ranges = calloc(count + 1, sizeof(*ranges)), *flat = NULL;
 
-	for (size_t i = 0; i < count && sorted; i++) {
+	for (size_t i = 0; i < count && ranges; i++) {
 		uint32_t id = i < table->current_count
 				      ? table->current[i]
 				      : table->read_count + (uint32_t)(i - table->current_count);
 		const struct ap_mapping *mapping = table->mappings[id];
 
-		sorted[i] = (struct ap_code_range){
+		ranges[i] = (struct ap_code_range){
 			.start = mapping->start, .end = mapping->end, .id = id};
 	}
-	if (sorted && flat) {
-		qsort(sorted, count, sizeof(*sorted), range_compare);
-		*ret_count = ranges_flatten(sorted, count, &heap, flat);
-	} else {
-		free(flat);
-		flat = NULL;
-	}
-	free(sorted);
+	if (ranges)
+		flat = ap_code_ranges_flatten(ranges, count, ret_count);
+	free(ranges);
 	return flat;
 }

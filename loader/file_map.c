@@ -14,14 +14,6 @@
 
 #define MAPPINGS_MAX 16384
 
-static void object_free(struct ap_object *object)
-{
-	if (object->fd >= 0)
-		close(object->fd);
-	free(object->path);
-	free(object);
-}
-
 static struct ap_object *object_new(const char *path, const char *build_id)
 {
 	struct ap_object *object = calloc(1, sizeof(*object));
@@ -32,7 +24,7 @@ static struct ap_object *object_new(const char *path, const char *build_id)
 	object->path = strdup(path);
 	object->fd = ap_regular_open(AP_ROOT_OURS, path, true, &status);
 	if (!object->path) {
-		object_free(object);
+		ap_object_free(object);
 		return NULL;
 	}
 	if (object->fd >= 0)
@@ -146,7 +138,7 @@ void ap_file_map_clear(struct ap_file_map *map)
 	for (uint32_t i = 0; i < map->count; i++)
 		free(map->mappings[i]);
 	for (uint32_t i = 0; i < map->object_count; i++)
-		object_free(map->objects[i]);
+		ap_object_free(map->objects[i]);
 	free(map->mappings);
 	free(map->objects);
 	*map = (struct ap_file_map){0};

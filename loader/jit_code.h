@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code_range.h"
 #include "intern.h"
 
 struct ap_jit_line {
@@ -20,14 +21,7 @@ struct ap_jit_line {
 struct ap_jit_symbol {
 	uint64_t start, end;
 	const char *name;
-	uint32_t order;			 /* in which it was added */
 	uint32_t first_line, line_count; /* in lines of the table, by offset */
-};
-
-/* A stretch of memory that has one name. */
-struct ap_jit_piece {
-	uint64_t start, end;
-	uint32_t symbol;
 };
 
 /* Starts as {0}. Strings live as long as it does. */
@@ -36,7 +30,7 @@ struct ap_jit_code {
 	uint32_t count, room;
 	struct ap_jit_line *lines;
 	uint32_t line_count, line_room;
-	struct ap_jit_piece *pieces; /* by address, beside each other; of the last sorting */
+	struct ap_code_range *pieces; /* of which symbol, by its index; of the last sorting */
 	uint32_t piece_count;
 	struct ap_intern strings;
 };

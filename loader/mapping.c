@@ -157,7 +157,7 @@ static int object_push(
 	return 0;
 }
 
-static void object_free(struct ap_object *object)
+void ap_object_free(struct ap_object *object)
 {
 	if (object->fd >= 0)
 		close(object->fd);
@@ -215,13 +215,13 @@ static struct ap_object *object_add(struct ap_mapping_table *table, const struct
 		return NULL;
 	if (is_new && shared &&
 		object_push(&shared->objects, &shared->count, &shared->room, object)) {
-		object_free(object);
+		ap_object_free(object);
 		return NULL;
 	}
 	if (!object_push(&table->objects, &table->object_count, &table->object_room, object))
 		return object;
 	if (!shared)
-		object_free(object);
+		ap_object_free(object);
 	return NULL;
 }
 
@@ -448,7 +448,7 @@ void ap_mapping_table_clear(struct ap_mapping_table *table)
 		if (!--table->mappings[i]->tables)
 			free(table->mappings[i]);
 	for (size_t i = 0; i < table->object_count && !table->shared; i++)
-		object_free(table->objects[i]);
+		ap_object_free(table->objects[i]);
 	free(table->mappings);
 	free(table->objects);
 	free(table->current);
@@ -459,7 +459,7 @@ void ap_mapping_table_clear(struct ap_mapping_table *table)
 void ap_object_set_clear(struct ap_object_set *set)
 {
 	for (size_t i = 0; i < set->count; i++)
-		object_free(set->objects[i]);
+		ap_object_free(set->objects[i]);
 	free(set->objects);
 	*set = (struct ap_object_set){0};
 }

@@ -27,6 +27,9 @@ struct ap_object {
 	char build_id[AP_BUILD_ID_SIZE]; /* "" when the file has none */
 };
 
+/* Closes its file. */
+void ap_object_free(struct ap_object *object);
+
 /* One executable mapping. Never removed from the table, so that its id stays good after dlclose. */
 struct ap_mapping {
 	uint32_t id;		  /* its index in the table */

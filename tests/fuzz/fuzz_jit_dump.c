@@ -20,8 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (code.count > size || code.line_count > size || ap_jit_code_sort(&code))
 		abort();
 	for (uint32_t i = 0; i < code.piece_count; i++)
-		if (code.pieces[i].start >= code.pieces[i].end ||
-			code.pieces[i].symbol >= code.count ||
+		if (code.pieces[i].start >= code.pieces[i].end || code.pieces[i].id >= code.count ||
 			(i && code.pieces[i].start < code.pieces[i - 1].end))
 			abort();
 	for (uint32_t i = 0; i < code.count; i++) {

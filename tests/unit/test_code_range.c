@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Mappings that were put over others, since the maps were read. */
+/* Mappings that were put over others, since the maps were read; test_jit_dump.c has code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "code_range.h"
+#include "mapping.h"
 
 #define MAPPINGS_MAX 64
 
