@@ -14,8 +14,8 @@ struct ap_mapping_table;
 
 struct ap_code_range {
 	uint64_t start, end; /* addresses in the target: [start, end) */
-	uint32_t id; /* of what holds there, a part of it perhaps; later ones have higher ids */
-	uint32_t zero;	     /* ranges are compared as memory */
+	uint32_t id;   /* of what holds there, a part of it perhaps; later ones have higher ids */
+	uint32_t zero; /* ranges are compared as memory */
 };
 
 /*
