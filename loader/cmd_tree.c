@@ -3,7 +3,6 @@
 #include "cmd_recording.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "units.h"
 

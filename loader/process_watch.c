@@ -2,9 +2,7 @@
 #include "process_watch.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <bpf/bpf.h>

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <allocprof/machine.h>
 #include <allocprof/probe.h>
 
 #define NOTE_TYPE 3
@@ -255,7 +256,7 @@ int ap_usdt_read(int fd, struct ap_usdt *ret)
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
 		err = -ENOENT;
-	else if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
+	else if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != AP_ELF_MACHINE)
 		err = -ENOENT;
 	else
 		err = sections_read(elf, ret);
