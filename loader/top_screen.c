@@ -324,7 +324,7 @@ static void rows_draw(struct pen *pen, const struct ap_top *top,
 
 static void help_draw(struct pen *pen, const struct ap_top_pane *pane)
 {
-	for (unsigned int i = 0; ap_top_help[i] && i < pane->height; i++) {
+	for (unsigned int i = 0; i < pane->height && ap_top_help[i]; i++) {
 		put(pen, A_NORMAL, PAIR_NONE, ap_top_help[i]);
 		line_end(pen, A_NORMAL, PAIR_NONE);
 	}
