@@ -8,14 +8,14 @@
 
 const char *ap_value_name(const struct ap_value_type *type)
 {
-	static const struct {
-		const char *type, *name;
-	} names[] = {{"alloc_objects", "allocated objects"}, {"alloc_space", "allocated bytes"},
-		{"inuse_objects", "live objects"}, {"inuse_space", "live bytes"}};
+	static const char *const names[AP_VALUES] = {[AP_ALLOC_OBJECTS] = "allocated objects",
+		[AP_ALLOC_SPACE] = "allocated bytes",
+		[AP_INUSE_OBJECTS] = "live objects",
+		[AP_INUSE_SPACE] = "live bytes"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(type->type, names[i].type) == 0)
-			return names[i].name;
+	for (int i = 0; i < AP_VALUES; i++)
+		if (strcmp(type->type, ap_value_names[i]) == 0)
+			return names[i];
 	return type->type;
 }
 
