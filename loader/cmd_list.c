@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "columns.h"
 #include "container.h"
@@ -178,6 +179,7 @@ static int processes_take(struct list *list, struct ap_error *error)
 static int list_print(bool as_json, struct ap_error *error)
 {
 	struct list list = {.json = {.out = stdout}, .as_json = as_json};
+	const char *remedy = geteuid() ? "; run as root" : "";
 	int err;
 
 	if (as_json) {
@@ -193,12 +195,15 @@ static int list_print(bool as_json, struct ap_error *error)
 		return err;
 	}
 	if (!err && !list.shown)
-		fputs("no process with otel_memory probes\n", stderr);
+		fputs("no process with otel_memory probes\n"
+		      "hint: start one with: allocprof run -- COMMAND\n",
+			stderr);
 	if (list.unreadable)
-		fprintf(stderr, "note: %u not readable; run as root\n", list.unreadable);
+		fprintf(stderr, "note: %u process%s not readable%s\n", list.unreadable,
+			list.unreadable == 1 ? " is" : "es are", remedy);
 	if (list.silent)
-		fprintf(stderr, "note: the memory of %u is not readable; run as root\n",
-			list.silent);
+		fprintf(stderr, "note: the memory of %u of them is not readable%s\n", list.silent,
+			remedy);
 	return err;
 }
 
