@@ -148,17 +148,20 @@ $(O)/allocprof: $(loader_obj) $(proto_obj)
 
 # --- tests and their programs
 
+# What calls the loader's functions. Takes more flags, and more libraries.
+with_loader = $(Q)$(CC) $(LOADER_CFLAGS) $(1) -o $@ $< $(loader_lib) $(proto_obj) $(2) $(LOADER_LIBS)
+
 # Unit tests see the loader's functions; allocator tests are linked with the static allocator.
 $(O)/tests/unit/%: tests/unit/%.c $(loader_lib) $(proto_obj) $(wildcard tests/unit/*.h)
 	$(call msg,TEST,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) -lcmocka $(LOADER_LIBS)
+	$(call with_loader,,-lcmocka)
 
 # What writes the pages that the browser tests open.
 $(O)/tests/browser/%: tests/browser/%.c $(loader_lib) $(proto_obj)
 	$(call msg,TEST,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) $(LOADER_LIBS)
+	$(call with_loader)
 
 $(O)/tests/alloc/test_sampling_%: listener := tests/alloc/listener.c \
 	-Wl,--wrap=ap_probe_alloc,--wrap=ap_probe_free
@@ -190,13 +193,12 @@ $(O)/bench/%: bench/%.c bench/random.h
 $(O)/bench/unwind/%: bench/unwind/%.c $(loader_lib) $(proto_obj)
 	$(call msg,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LOADER_CFLAGS) -fomit-frame-pointer -fno-optimize-sibling-calls -o $@ $< $(loader_lib) \
-		$(proto_obj) $(LOADER_LIBS)
+	$(call with_loader,-fomit-frame-pointer -fno-optimize-sibling-calls)
 
 $(O)/bench/symbols/symbols: bench/symbols/symbols.c $(loader_lib) $(proto_obj)
 	$(call msg,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LOADER_CFLAGS) -o $@ $< $(loader_lib) $(proto_obj) $(LOADER_LIBS)
+	$(call with_loader)
 
 # A library of 300,000 lines of C++.
 symbols_units := $(foreach unit,1 2 3 4 5 6 7 8 9 10 11 12 13 14 15,$(O)/bench/symbols/unit$(unit).o)
@@ -297,7 +299,7 @@ fuzzers: $(fuzzers)
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(loader_lib) $(proto_obj)
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LOADER_CFLAGS) -fsanitize=fuzzer -o $@ $< $(loader_lib) $(proto_obj) $(LOADER_LIBS)
+	$(call with_loader,-fsanitize=fuzzer)
 units: $(unit_tests)
 alloc-tests: $(alloc_tests)
 
