@@ -177,24 +177,30 @@ static void place_expect(const char *place, const struct ap_symbol *symbol)
 	assert_int_equal(theirs[strlen(ours)], ':');
 }
 
-static void places_compare(struct fixture *fixture)
+/* The symbols of an address, with which the peer begins its answer. */
+static int address_symbolize(struct fixture *fixture, int i, const struct ap_symbol **ret)
 {
 	char text[TEXT_MAX], expected[32];
-	uint64_t in_file;
+	uint64_t in_file, at = address_get(fixture, i, &in_file);
+
+	snprintf(expected, sizeof(expected), "0x%" PRIx64, in_file);
+	line_take(fixture, text);
+	assert_string_equal(text, expected);
+	return ap_symbolize(fixture->symbolizer, &fixture->mapping, at, false, ret);
+}
+
+static void places_compare(struct fixture *fixture)
+{
+	char text[TEXT_MAX];
 	int frames = 0;
 
 	file_open(fixture);
 	peer_start(fixture, "llvm-symbolizer --output-style=GNU --addresses --functions --inlines "
 			    "--obj=%s <%s");
 	for (int i = 0; i < ADDRESSES; i++) {
-		uint64_t at = address_get(fixture, i, &in_file);
 		const struct ap_symbol *symbols;
-		int count =
-			ap_symbolize(fixture->symbolizer, &fixture->mapping, at, false, &symbols);
+		int count = address_symbolize(fixture, i, &symbols);
 
-		snprintf(expected, sizeof(expected), "0x%" PRIx64, in_file);
-		line_take(fixture, text);
-		assert_string_equal(text, expected);
 		for (int frame = 0; frame < count; frame++) {
 			line_take(fixture, text);
 			name_expect(text, &symbols[frame]);
@@ -235,21 +241,15 @@ static void text_write(const struct fixture *fixture, const char *name, const ch
  * arguments it takes. */
 static void scopes_compare(struct fixture *fixture)
 {
-	char text[TEXT_MAX], expected[32];
-	uint64_t in_file;
+	char text[TEXT_MAX];
 	int scoped = 0;
 
 	text_write(fixture, "script.py", gdb_script);
 	peer_start(fixture, "cd $(dirname %s) && gdb -nx -q -batch -x script.py code.so # %s");
 	for (int i = 0; i < ADDRESSES; i++) {
-		uint64_t at = address_get(fixture, i, &in_file);
 		const struct ap_symbol *symbols;
-		int count =
-			ap_symbolize(fixture->symbolizer, &fixture->mapping, at, false, &symbols);
+		int count = address_symbolize(fixture, i, &symbols);
 
-		snprintf(expected, sizeof(expected), "0x%" PRIx64, in_file);
-		line_take(fixture, text);
-		assert_string_equal(text, expected);
 		for (int frame = 0; frame + 1 < count; frame++) {
 			const struct ap_symbol *symbol = &symbols[frame];
 			size_t length = strlen(symbol->name);
