@@ -47,6 +47,23 @@ static __always_inline int word_read(struct walk *walk, __u64 address)
 
 /* ---- Tables ---- */
 
+/*
+ * Whether what is mapped is what the table was made of: 0, or the end. After a fork only written
+ * memory is in the child's page tables: its files are there as they were in its parent, but not to
+ * be read before it has touched them, or the loader has.
+ */
+static __noinline int mapping_check(struct walk *walk, const struct ap_unwind_mapping *mapping)
+{
+	if (!mapping->check_at)
+		return 0;
+	if (!word_read(walk, mapping->check_at))
+		return walk->word[0] == mapping->check ? 0 : AP_END_CODE;
+	if (!walk->is_forked)
+		return AP_END_READ;
+	walk->unchecked = mapping->check_at;
+	return 0;
+}
+
 /* Makes walk->mapping the one that holds the address. 0, or the end. */
 static __noinline int mapping_find(struct walk *walk, __u64 address)
 {
@@ -54,6 +71,7 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 	__u32 key = walk->list, low, count;
 	void *mappings;
 	__u64 list;
+	int status;
 
 	mappings = bpf_map_lookup_elem(&unwind_mappings, &key);
 	if (!mappings)
@@ -84,21 +102,9 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 	mapping = bpf_map_lookup_elem(mappings, &key);
 	if (!mapping || address < mapping->start || address >= mapping->end)
 		return AP_END_CODE;
-	/*
-	 * After a fork only written memory is in the child's page tables: its files are there as
-	 * they were in its parent, but not to be read before it has touched them, or the loader
-	 * has.
-	 */
-	if (mapping->check_at) {
-		if (!word_read(walk, mapping->check_at)) {
-			if (walk->word[0] != mapping->check)
-				return AP_END_CODE;
-		} else if (walk->is_forked) {
-			walk->unchecked = mapping->check_at;
-		} else {
-			return AP_END_READ;
-		}
-	}
+	status = mapping_check(walk, mapping);
+	if (status)
+		return status;
 	walk->mapping = *mapping;
 	return 0;
 }
