@@ -6,6 +6,7 @@ One process has that once, and what is left are the minutes in which the machine
 neighbours share.
 """
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -92,7 +93,7 @@ def recorded(target, attach):
     attached = attach(target.process.pid)
     time.sleep(SETTLE)
     cost = target.cost(PHASE)
-    attached.send_signal(2)
+    attached.send_signal(signal.SIGINT)
     return cost, record_end(attached)
 
 
