@@ -17,7 +17,7 @@ struct ap_death {
  * "exited with status 3", "was killed by SIGSEGV at 14:02:11 UTC", "was killed by the OOM killer at
  * 14:02:11 UTC", or, unknown, "exited"; in local time, which logs have. Returns out.
  */
-#define AP_DEATH_TEXT 96
+#define AP_DEATH_TEXT 128
 char *ap_death_format(char out[AP_DEATH_TEXT], const struct ap_death *death);
 
 /* Whether it ended because it went wrong: by a signal that says so, or for lack of memory. */
