@@ -28,7 +28,7 @@ COMMON := -g -std=gnu11 -Iinclude -MMD -MP $(WARN) -DAP_VERSION='"$(VERSION)"'
 OPT    ?= -O2
 # A sanitizer has a malloc of its own, which ours must not replace. With APART=1 the functions that
 # liballocprof.a has are called __wrap_malloc and so on, and only the tests' own calls go to them.
-apart := $(if $(APART),$(filter-out allocprof_%,$(shell \
+apart := $(if $(APART),$(filter-out allocprof_% dlopen,$(shell \
 	sed -n '/global:/,/local:/s/;/ /gp' alloc/liballocprof.map)))
 debug_level := $(if $(DEBUG),$(if $(filter full,$(DEBUG)),2,1),0)
 
@@ -47,6 +47,8 @@ BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -Wall -Wno-unused-function $(if $(filt
 
 alloc_src  := $(wildcard alloc/*.c)
 alloc_obj  := $(alloc_src:%.c=$(O)/%.o)
+# Not dlopen: a static program has no other one to hand on to.
+alloc_archived := $(filter-out $(O)/alloc/dlopen.o,$(alloc_obj))
 loader_src := $(wildcard loader/*.c)
 loader_obj := $(loader_src:%.c=$(O)/%.o)
 loader_lib := $(filter-out $(O)/loader/main.o,$(loader_obj))
@@ -91,6 +93,9 @@ $(O)/alloc/%.o: alloc/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALLOC_CFLAGS) -c -o $@ $<
 
+# It must jump to libc's, whatever the build is for.
+$(O)/alloc/dlopen.o: ALLOC_CFLAGS += -O2 -foptimize-sibling-calls
+
 # nodelete: threads that have used it call its destructor when they end, loaded or not.
 $(O)/liballocprof.so: $(alloc_obj) alloc/liballocprof.map
 	$(call msg,LD,$@)
@@ -98,9 +103,9 @@ $(O)/liballocprof.so: $(alloc_obj) alloc/liballocprof.map
 		-Wl,-z,nodelete -Wl,--version-script=alloc/liballocprof.map -o $@ $(alloc_obj)
 	$(Q)ln -sf $(@F) $(@D)/$(SONAME)
 
-$(O)/liballocprof.a: $(alloc_obj)
+$(O)/liballocprof.a: $(alloc_archived)
 	$(call msg,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(alloc_obj)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(alloc_archived)
 	$(if $(apart),$(Q)objcopy $(foreach name,$(apart),--redefine-sym $(name)=__wrap_$(name)) $@)
 
 # --- the BPF programs

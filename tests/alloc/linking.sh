@@ -35,6 +35,11 @@ run 'loaded, with the allocator of the process' finished \
 run 'loaded, with its own allocator' finished "$O/tests/programs/alloc_dlopen" "$tmp/plugin.so" own
 run 'loaded into a process under the preload' finished \
   env LD_PRELOAD="$O/liballocprof.so" "$O/tests/programs/alloc_dlopen" "$tmp/plugin.so" shared
+# RTLD_DEEPBIND would bind it to libc's; and it is found where its caller's RUNPATH says, not ours.
+$CC -shared -fPIC -o "$tmp/plain.so" tests/alloc/plugin.c
+$CC -D_GNU_SOURCE -o "$tmp/deep" tests/programs/alloc_dlopen.c -Wl,-rpath,"$tmp" -lpthread
+run 'loaded with RTLD_DEEPBIND' finished \
+  env LD_PRELOAD="$O/liballocprof.so" "$tmp/deep" plain.so deep
 
 $CC -D_GNU_SOURCE -o "$tmp/dynamic" tests/programs/alloc_static.c -L"$O" -lallocprof -Wl,-rpath,"$O"
 run 'linked dynamically' 'finished, status 0' "$tmp/dynamic"

@@ -3,9 +3,10 @@
  * Loads a library that is linked with the allocator, again and again, into a process that has its
  * memory from libc; calls it from threads, and unloads it while they live.
  *
- *	alloc_dlopen PLUGIN own|shared
+ *	alloc_dlopen PLUGIN own|shared|deep
  *
- * own: the library uses the allocator that it is linked with; shared: the process's.
+ * own: the library uses the allocator that it is linked with; shared: the process's. deep: it asks
+ * for its own, as own does, but has to get the process's, since they hand blocks to each other.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -21,6 +22,7 @@ struct plugin {
 };
 
 static pthread_barrier_t barrier;
+static int exchange;
 
 static void plugin_open(struct plugin *plugin, const char *path, int mode)
 {
@@ -42,6 +44,10 @@ static void *thread(void *argument)
 	if (plugin->work(7))
 		exit(1);
 	plugin->put(kept);
+	if (exchange) {
+		plugin->put(malloc(3000));
+		free(plugin->get(3000));
+	}
 	pthread_barrier_wait(&barrier); /* has used it */
 	pthread_barrier_wait(&barrier); /* it is unloaded */
 	free(ours);
@@ -50,8 +56,9 @@ static void *thread(void *argument)
 
 int main(int argc, char **argv)
 {
-	int mode = argc > 2 && !strcmp(argv[2], "own") ? RTLD_DEEPBIND : 0;
+	int mode = argc > 2 && strcmp(argv[2], "shared") ? RTLD_DEEPBIND : 0;
 
+	exchange = argc > 2 && !strcmp(argv[2], "deep");
 	pthread_barrier_init(&barrier, NULL, 5);
 	for (int round = 0; round < 50; round++) {
 		struct plugin plugin;
