@@ -37,8 +37,8 @@ struct ap_heap {
 
 	/* The sampler's, see sample.h. */
 	uint32_t attach;   /* the attach that the countdown belongs to; 0: none */
-	uint32_t granted;  /* refills that could be paid out of the countdown, at the last charge */
-	uint32_t paid;	   /* of these, those that have not been made */
+	int32_t granted;   /* refills that could be paid out of the countdown, at the last charge */
+	int32_t paid;	   /* of these, those that have not been made; -1: one more was wanted */
 	int64_t countdown; /* bytes until the next sample point */
 	uint64_t period;   /* the mean that the countdown was drawn with */
 	uint64_t random;   /* state of the generator */

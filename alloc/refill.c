@@ -229,7 +229,7 @@ static inline __attribute__((always_inline)) bool span_expose(
 	exposed = ap_sample_charge(heap, span, count);
 	if (likely(exposed == count)) {
 		span_expose_all(span);
-		if (heap->paid && span->slices == 1)
+		if (heap->paid > 0 && span->slices == 1)
 			span->state = SPAN_PAID;
 		return true;
 	}

@@ -15,6 +15,9 @@
  */
 #define PADDED_PERIOD (4 * SLICE_SIZE)
 
+/* Refills that are paid at once. While they are made, clock, mail and semaphore are not looked at. */
+#define PAID_MAX 256
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t attach;	     /* atomic: the one that is open, 0: none */
 static uint32_t last_attach; /* under the lock */
@@ -78,13 +81,25 @@ static void countdown_draw(struct ap_heap *heap, uint64_t period)
 	heap->countdown = bytes < 0x1p62 ? (int64_t)bytes : (int64_t)1 << 62;
 }
 
+/* Puts back on the countdown what was paid in advance and not used. */
+static void paid_settle(struct ap_heap *heap)
+{
+	uint32_t made = heap->granted - (heap->paid < 0 ? 0 : heap->paid), ticks;
+
+	heap->countdown -= (int64_t)made << SLICE_SHIFT;
+	heap->granted = heap->paid = 0;
+	/* Those that were made count like any: the next that is not paid looks at the clock. */
+	if (__builtin_add_overflow(load_relaxed(heap->ticks), made, &ticks))
+		ticks = UINT32_MAX;
+	__atomic_store_n(&heap->ticks, ticks, __ATOMIC_RELAXED);
+}
+
 uint32_t ap_sample_enter(struct ap_heap *heap)
 {
 	uint32_t id;
 	uint64_t period;
 
-	heap->countdown -= (int64_t)(heap->granted - heap->paid) << SLICE_SHIFT;
-	heap->granted = heap->paid = 0;
+	paid_settle(heap);
 	if (!probe_alloc_enabled()) {
 		sample_disarm();
 		return 0;
@@ -122,7 +137,7 @@ uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t c
 		countdown_draw(heap, ap_probe_period());
 	}
 	refills = padded ? heap->countdown >> SLICE_SHIFT : 0;
-	heap->granted = heap->paid = refills < HEAP_TICKS ? refills : HEAP_TICKS;
+	heap->granted = heap->paid = refills < PAID_MAX ? refills : PAID_MAX;
 	return count;
 }
 

@@ -33,10 +33,11 @@
  * change nothing, as long as how many they are does not depend on the countdown, for a point that
  * falls there hits no block and is forgotten. So, unless the period is short, each list of a span
  * is charged as its whole slices. All refills of small spans cost the same then, and the slow path
- * can pay some in advance: as many as the countdown survives. To these a refill does nothing but
- * count them, wherever they happen; what has not been used is put back on the countdown. A refill
- * that finds none left has to be charged then and there: if it could come back later, the point
- * that is near would hit somebody else's list (seen: 57% too few samples of the class that could).
+ * can pay some in advance: as many as the countdown survives, up to a few hundred. To these a refill
+ * does nothing but count them, in the place of what it counts without a profiler and with no more
+ * instructions; what has not been used is put back on the countdown. A refill that finds none left
+ * has to be charged then and there: if it could come back later, the point that is near would hit
+ * somebody else's list (seen: 57% too few samples of the class that could).
  *
  * The next countdown is drawn at the cut, not when the sample is taken: other classes are charged
  * in between, and they would be charged against a point that is already spoken for. (Simulated:
@@ -80,10 +81,7 @@ uint32_t ap_sample_enter(struct ap_heap *heap);
 static inline bool sample_is_paid(struct ap_heap *heap)
 {
 #if AP_PROBES
-	if (unlikely(heap->paid == 0 || heap->period != load_relaxed(ap_period_set)))
-		return false;
-	heap->paid--;
-	return true;
+	return likely(heap->period == load_relaxed(ap_period_set)) && likely(--heap->paid >= 0);
 #else
 	return false;
 #endif
