@@ -99,6 +99,20 @@ static int guard_take(struct recording *recording, uint64_t address, struct ap_e
 	return variable_error(recording, err, "guard", "--guard", error);
 }
 
+static void variables_pass_on(
+	struct recording *recording, const struct recording_variables *variables)
+{
+	for (size_t i = 0; i < variables->count; i++) {
+		const struct ap_variable *from = &variables->items[i];
+		struct ap_process_variable variable = {.address = from->address,
+			.size = from->size,
+			.before = from->before,
+			.now = from->now};
+
+		ap_tree_root_variable(recording->tree, &variable);
+	}
+}
+
 int recording_variables_take(struct recording *recording, struct ap_error *error)
 {
 	const struct ap_target *target = &recording->target;
@@ -111,6 +125,10 @@ int recording_variables_take(struct recording *recording, struct ap_error *error
 			err = period_take(recording, probed->period_address, error);
 		if (!err && recording->options->guard && probed->guard_address)
 			err = guard_take(recording, probed->guard_address, error);
+	}
+	if (recording->tree) {
+		variables_pass_on(recording, &recording->periods);
+		variables_pass_on(recording, &recording->guards);
 	}
 	return err;
 }

@@ -155,6 +155,11 @@ void ap_tree_set_period(struct ap_tree *tree, uint64_t period)
 	}
 }
 
+void ap_tree_root_variable(struct ap_tree *tree, const struct ap_process_variable *variable)
+{
+	ap_process_variables_note(&tree->root.variables, variable);
+}
+
 /* ---- Births and deaths ---- */
 
 static void process_free(struct ap_tree *tree, struct process *process)
@@ -196,6 +201,7 @@ static struct process *process_add(struct ap_tree *tree, pid_t pid, uint32_t par
 			process->list = parent->list;
 			ap_unwind_list_share(tables, process->list);
 		}
+		ap_process_variables_inherit(&process->variables, &parent->variables);
 	}
 	tree->processes[tree->count++] = process;
 	return process;
@@ -227,6 +233,7 @@ static void root_renew(struct ap_tree *tree, uint32_t key)
 	tree->root.before = ap_ended_of(&tree->ended, tree->options.root);
 	tree->root.key = key;
 	ap_process_files_close(&tree->options.root->table.files);
+	ap_process_variables_clear(&tree->root.variables);
 	ap_target_read_names(tree->options.root);
 	tree->wants_sweep = true;
 }
@@ -470,6 +477,7 @@ void ap_tree_close(struct ap_tree *tree)
 		process_free(tree, tree->processes[i]);
 	}
 	free(tree->processes);
+	ap_process_variables_clear(&tree->root.variables);
 	ap_ended_clear(&tree->ended);
 	free(tree);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "jit.h"
+#include "process_variables.h"
 #include "process_watch.h"
 #include "record.h"
 #include "session.h"
@@ -63,6 +64,9 @@ const struct ap_process_files *ap_tree_mapped(void *tree, pid_t pid, bool wants_
 
 /* Sets the period of all but the root. */
 void ap_tree_set_period(struct ap_tree *tree, uint64_t period);
+
+/* Something has been set in the root, which the children that it has from now on inherit. */
+void ap_tree_root_variable(struct ap_tree *tree, const struct ap_process_variable *variable);
 
 /* How many live but the root. */
 size_t ap_tree_living(const struct ap_tree *tree);

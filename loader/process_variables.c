@@ -5,32 +5,58 @@
 
 #include "table.h"
 
-/* NULL: out of memory. What is new has the value that is there now. */
-static struct ap_process_variable *variable_get(
-	struct ap_process_variables *variables, uint64_t address, size_t size, uint64_t value)
+static struct ap_process_variable *variable_find(
+	const struct ap_process_variables *variables, uint64_t address)
 {
 	for (uint32_t i = 0; i < variables->count; i++)
 		if (variables->items[i].address == address)
 			return &variables->items[i];
+	return NULL;
+}
+
+/* NULL: out of memory. */
+static struct ap_process_variable *variable_add(
+	struct ap_process_variables *variables, const struct ap_process_variable *variable)
+{
 	if (ap_array_grow((void **)&variables->items, variables->count, &variables->room,
 		    sizeof(*variables->items)))
 		return NULL;
-	variables->items[variables->count] = (struct ap_process_variable){
-		.address = address, .size = size, .before = value, .now = value};
+	variables->items[variables->count] = *variable;
 	return &variables->items[variables->count++];
 }
 
 static void variable_set(struct ap_process_variables *variables,
 	const struct ap_process_files *files, uint64_t address, size_t size, uint64_t value)
 {
-	struct ap_process_variable *variable;
-	uint64_t found = 0;
+	struct ap_process_variable *variable = variable_find(variables, address);
+	struct ap_process_variable fresh = {.address = address, .size = size};
 
-	if (ap_process_files_read(files, address, &found, size) != (ssize_t)size || found == value)
+	if (ap_process_files_read(files, address, &fresh.before, size) != (ssize_t)size)
 		return;
-	variable = variable_get(variables, address, size, found);
-	if (variable && ap_process_files_write(files, address, &value, size) == (ssize_t)size)
+	fresh.now = fresh.before;
+	if (!variable && fresh.before != value)
+		variable = variable_add(variables, &fresh);
+	if (variable && (fresh.before == value || ap_process_files_write(files, address, &value,
+							  size) == (ssize_t)size))
 		variable->now = value;
+}
+
+void ap_process_variables_note(
+	struct ap_process_variables *variables, const struct ap_process_variable *variable)
+{
+	struct ap_process_variable *known = variable_find(variables, variable->address);
+
+	if (known)
+		*known = *variable;
+	else
+		variable_add(variables, variable);
+}
+
+void ap_process_variables_inherit(
+	struct ap_process_variables *child, const struct ap_process_variables *parent)
+{
+	for (uint32_t i = 0; i < parent->count; i++)
+		ap_process_variables_note(child, &parent->items[i]);
 }
 
 void ap_process_variables_set(struct ap_process_variables *variables,

@@ -32,6 +32,17 @@ struct ap_process_variables {
 void ap_process_variables_set(struct ap_process_variables *variables,
 	const struct ap_target *target, uint64_t period, bool guard);
 
+/* Takes over what somebody else has set. For want of memory it is not set back. */
+void ap_process_variables_note(
+	struct ap_process_variables *variables, const struct ap_process_variable *variable);
+
+/*
+ * A child that has executed nothing has its parent's memory: what was set there is set in it as
+ * well, and nothing in it tells what it was before.
+ */
+void ap_process_variables_inherit(
+	struct ap_process_variables *child, const struct ap_process_variables *parent);
+
 /* Sets back what was changed, when nobody else has changed it since. */
 void ap_process_variables_restore(
 	struct ap_process_variables *variables, const struct ap_target *target);

@@ -40,6 +40,14 @@ wait_until has "$tmp/tree.err" "^workers \($crashed\) was killed by SIGSEGV at .
 detach || fail "attach ended with $?"
 ! has "$tmp/tree.err" '^warning' || fail "warnings: $(grep ^warning "$tmp/tree.err")"
 
+# Set back in the worker that was born while it was set, too.
+rate() { # PID
+  "$allocprof" list 2>/dev/null | awk -v pid="$1" '$1 == pid { print $5 }'
+}
+for process in "$pid" "$there" "$(pid_of '^worker' 2)"; do
+  equal "the period of $process" "$(rate "$process")" 512K
+done
+
 equal "live in the server" "$(mebibytes live "workers ($pid)" server)" 4.00
 equal "live in a worker that was there" "$(mebibytes live "workers ($there)" more)" 8.00
 equal "of before the attach" "$(mebibytes allocated "workers ($there)" worker)" 0.00

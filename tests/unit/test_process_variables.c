@@ -95,12 +95,42 @@ static void memory_that_is_gone_is_left_alone(void **state)
 	assert_int_equal(periods[1], 500);
 }
 
+/* As its parent was when it was born, so the process finds the values that are to be set. */
+static void what_was_inherited_is_set_back(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ap_process_variables parent = {0};
+	const struct ap_process_variable period = {.address = (uint64_t)(uintptr_t)&periods[0],
+						 .size = 8,
+						 .before = 1000,
+						 .now = 500},
+					 guard = {.address = (uint64_t)(uintptr_t)&guards[0],
+						 .size = 4,
+						 .before = 0,
+						 .now = 1};
+
+	ap_process_variables_note(&parent, &period);
+	ap_process_variables_note(&parent, &guard);
+	ap_process_variables_inherit(&fixture->variables, &parent);
+	ap_process_variables_clear(&parent);
+	/* Meanwhile the parent's has been raised. */
+	periods[0] = 700;
+	guards[0] = 1;
+	ap_process_variables_set(&fixture->variables, &fixture->target, 700, true);
+	ap_process_variables_restore(&fixture->variables, &fixture->target);
+	assert_int_equal(periods[0], 1000);
+	assert_int_equal(guards[0], 0);
+	assert_int_equal(periods[1], 1001);
+	assert_int_equal(guards[1], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(everything_is_set_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nobody_asked_for_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_others_set_since_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_inherited_is_set_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_that_is_gone_is_left_alone, setup, teardown),
 	};
 
