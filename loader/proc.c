@@ -29,11 +29,16 @@ ssize_t ap_proc_read(pid_t pid, const char *name, char *out, size_t room)
 	return length;
 }
 
+/* PF_KTHREAD of the kernel's linux/sched.h. */
+#define FLAG_KERNEL 0x00200000U
+
 int ap_proc_stat(pid_t pid, pid_t tid, struct ap_proc_stat *ret)
 {
 	char name[48] = "stat", text[1024];
 	const char *end, *last;
+	unsigned int flags;
 	ssize_t length;
+	pid_t parent;
 
 	if (tid)
 		snprintf(name, sizeof(name), "task/%d/stat", tid);
@@ -43,11 +48,13 @@ int ap_proc_stat(pid_t pid, pid_t tid, struct ap_proc_stat *ret)
 	/* The name before it may hold anything, also parentheses. */
 	end = strrchr(text, ')');
 	last = strrchr(text, ' ');
-	if (!end || strlen(end) <= strlen(") S 1") || last < end)
+	if (!end || last < end || strlen(end) <= strlen(") S ") ||
+		sscanf(end + strlen(") S "), "%d %*d %*d %*d %*d %u", &parent, &flags) != 2)
 		return -EBADMSG;
 	*ret = (struct ap_proc_stat){
 		.state = end[2],
-		.parent = atoi(end + strlen(") S ")),
+		.parent = parent,
+		.is_kernel = flags & FLAG_KERNEL,
 		.status = atoi(last),
 	};
 	return 0;

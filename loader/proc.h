@@ -3,6 +3,7 @@
 #ifndef ALLOCPROF_PROC_H
 #define ALLOCPROF_PROC_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -14,6 +15,7 @@ ssize_t ap_proc_read(pid_t pid, const char *name, char *out, size_t room);
 struct ap_proc_stat {
 	char state; /* 'R', 'S', 'Z', ... */
 	pid_t parent;
+	bool is_kernel; /* a thread of the kernel's */
 	int status; /* as wait() gives it, of a zombie; who may not look into it sees 0 */
 };
 

@@ -85,9 +85,19 @@ static int no_permission(struct ap_error *error, const struct ap_target *target,
 	return -EPERM;
 }
 
+static int kernel_thread(struct ap_error *error, const struct ap_target *target)
+{
+	ap_error_what(error, AP_EXIT_NO_PROBE, "process %d (%s) is a thread of the kernel",
+		target->pid, target->comm);
+	ap_error_detail(error, "it has no memory of its own, and no allocator");
+	ap_error_hint(error, "see what can be recorded with: allocprof list");
+	return -ENOENT;
+}
+
 int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 {
 	char text[2048], *tgid;
+	struct ap_proc_stat stat;
 	int err;
 
 	target->pid = pid;
@@ -115,6 +125,8 @@ int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 		ap_error_detail(error, "it has exited, but its parent has not collected it yet");
 		return -ESRCH;
 	}
+	if (!ap_proc_stat(pid, 0, &stat) && stat.is_kernel)
+		return kernel_thread(error, target);
 	return 0;
 }
 

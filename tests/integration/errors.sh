@@ -91,6 +91,10 @@ is_zombie() { grep -q '^State:.Z' "/proc/$zombie/status"; }
 wait_until is_zombie
 fails 4 "no process $zombie" "$allocprof" attach "$zombie"
 has "$tmp/command.err" "^detail: it has exited" || fail "a zombie is not explained"
+# kthreadd, where the kernel's threads are to be seen.
+if [ "$(ps -o comm= -p 2)" = kthreadd ]; then
+  fails 5 'process 2 \(kthreadd\) is a thread of the kernel' "$allocprof" attach 2
+fi
 thread=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 ! -name "$pid" -printf '%f\n' -quit)
 fails 4 "no process $thread" "$allocprof" attach "$thread"
 has "$tmp/command.err" "is a thread of process $pid" || fail "a thread is not explained"

@@ -32,6 +32,7 @@ static void test_stat(void **state)
 		assert_int_equal(ap_proc_stat(getpid(), i ? syscall(SYS_gettid) : 0, &stat), 0);
 		assert_int_equal(stat.state, 'R');
 		assert_int_equal(stat.parent, getppid());
+		assert_false(stat.is_kernel);
 		assert_int_equal(stat.status, 0);
 	}
 }
