@@ -2,28 +2,17 @@
 #include "child_hold.h"
 
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "privilege.h"
+#include "tracee.h"
 
 /* A library takes ten to twenty, of two stops each. Who needs more is not loading any. */
 #define STOPS_MAX 16384
-
-enum stop {
-	STOP_NONE, /* it runs */
-	STOP_GONE, /* it has ended */
-	STOP_EXEC,
-	STOP_SYSCALL,
-	STOP_SIGNAL, /* one is to be delivered */
-	STOP_OTHER,
-};
 
 void ap_child_hold_begin(struct ap_child_hold *hold, pid_t pid)
 {
@@ -35,30 +24,6 @@ void ap_child_hold_begin(struct ap_child_hold *hold, pid_t pid)
 		hold->pid = pid;
 }
 
-/* Where it has stopped; flags: those of waitid(). That it has ended stays to be waited for. */
-static enum stop stop_wait(pid_t pid, int flags, int *ret_signal)
-{
-	siginfo_t info = {0};
-	int err;
-
-	do {
-		err = waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | flags);
-	} while (err && errno == EINTR);
-	*ret_signal = 0;
-	if (!err && !info.si_pid)
-		return STOP_NONE;
-	if (err || info.si_code != CLD_TRAPPED)
-		return STOP_GONE;
-	if (info.si_status == (SIGTRAP | PTRACE_EVENT_EXEC << 8))
-		return STOP_EXEC;
-	if (info.si_status == (SIGTRAP | 0x80))
-		return STOP_SYSCALL;
-	if (info.si_status >> 8)
-		return STOP_OTHER;
-	*ret_signal = info.si_status;
-	return STOP_SIGNAL;
-}
-
 static void child_leave(struct ap_child_hold *hold, int with_signal)
 {
 	if (hold->pid)
@@ -68,59 +33,31 @@ static void child_leave(struct ap_child_hold *hold, int with_signal)
 
 void ap_child_hold_exec(struct ap_child_hold *hold)
 {
-	enum stop stop;
+	enum ap_stop stop;
 	int got;
 
 	if (!hold->pid)
 		return;
-	stop = stop_wait(hold->pid, 0, &got);
-	hold->is_held = stop == STOP_EXEC;
+	stop = ap_tracee_wait(hold->pid, 0, &got);
+	hold->is_held = stop == AP_STOP_EXEC;
 	if (!hold->is_held)
 		child_leave(hold, got);
 }
 
-/*
- * The dynamic linker takes the right to write from what it has relocated, before it lets anything
- * run: glibc's and musl's do so for each library, after all have been mapped. What a program does
- * otherwise only after it has begun ends the wait.
- */
-static bool is_linked(const struct __ptrace_syscall_info *call)
-{
-	if (call->op != PTRACE_SYSCALL_INFO_ENTRY)
-		return false;
-	if (call->arch != AUDIT_ARCH_X86_64)
-		return true;
-	switch (call->entry.nr) {
-	case SYS_mprotect:
-		return call->entry.args[2] == PROT_READ;
-	case SYS_clone:
-	case SYS_clone3:
-	case SYS_fork:
-	case SYS_vfork:
-	case SYS_execve:
-	case SYS_exit_group:
-	case SYS_rt_sigaction:
-	case SYS_write:
-		return true;
-	default:
-		return false;
-	}
-}
-
 void ap_child_hold_libraries(struct ap_child_hold *hold)
 {
-	struct __ptrace_syscall_info call;
+	enum ap_link link;
 	int got = 0;
 
 	for (int i = 0; i < STOPS_MAX && hold->pid; i++) {
-		enum stop stop = STOP_OTHER;
+		enum ap_stop stop = AP_STOP_OTHER;
 
 		if (!ptrace(PTRACE_SYSCALL, hold->pid, NULL, 0L))
-			stop = stop_wait(hold->pid, 0, &got);
-		if (stop != STOP_SYSCALL ||
-			ptrace(PTRACE_GET_SYSCALL_INFO, hold->pid, sizeof(call), &call) <= 0)
+			stop = ap_tracee_wait(hold->pid, 0, &got);
+		link = stop == AP_STOP_SYSCALL ? ap_tracee_link(hold->pid) : AP_LINK_UNKNOWN;
+		if (link == AP_LINK_UNKNOWN)
 			break;
-		if (is_linked(&call))
+		if (link == AP_LINK_DONE)
 			return;
 	}
 	child_leave(hold, got);
@@ -133,11 +70,11 @@ void ap_child_hold_go(struct ap_child_hold *hold)
 	hold->is_held = false;
 }
 
-static void stop_take(struct ap_child_hold *hold, enum stop stop, int got)
+static void stop_take(struct ap_child_hold *hold, enum ap_stop stop, int got)
 {
-	if (!hold->ends && stop == STOP_EXEC)
+	if (!hold->ends && stop == AP_STOP_EXEC)
 		hold->is_held = true;
-	else if (hold->ends || stop != STOP_SIGNAL ||
+	else if (hold->ends || stop != AP_STOP_SIGNAL ||
 		 ptrace(PTRACE_CONT, hold->pid, NULL, (long)got))
 		/* What stops it otherwise is job control, which goes on without us, or its end. */
 		child_leave(hold, got);
@@ -149,9 +86,9 @@ static void stops_take(struct ap_child_hold *hold, int flags)
 	int got;
 
 	while (hold->pid && !hold->is_held) {
-		enum stop stop = stop_wait(hold->pid, flags, &got);
+		enum ap_stop stop = ap_tracee_wait(hold->pid, flags, &got);
 
-		if (stop == STOP_NONE)
+		if (stop == AP_STOP_NONE)
 			return;
 		stop_take(hold, stop, got);
 	}

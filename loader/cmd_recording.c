@@ -25,7 +25,7 @@ void recording_init(struct recording *recording, const struct recording_options 
 		.options = options,
 		.target = {.pidfd = -1, .table.shared = &recording->files},
 		.signals = -1,
-		.watch = AP_MMAP_WATCH_NONE,
+		.watch = AP_PERF_RINGS_NONE,
 		.jit = AP_JIT_NONE,
 		.snapshots = {.result = -1, .names = -1},
 	};
@@ -37,7 +37,7 @@ void recording_clear(struct recording *recording)
 	recording_variables_restore(recording);
 	free(recording->periods.items);
 	free(recording->guards.items);
-	ap_mmap_watch_close(&recording->watch);
+	ap_perf_rings_close(&recording->watch);
 	ap_tree_close(recording->tree);
 	ap_site_pool_clear(&recording->exec.earlier);
 	ap_jit_clear(&recording->jit);
@@ -229,7 +229,16 @@ static void wishes_take(struct recording *recording, uint64_t now)
 }
 
 /* What a recording waits for. */
-enum { POLL_TARGET, POLL_SIGNALS, POLL_MAPPED, POLL_WISHES, POLL_WATCHER, POLL_TREE, POLLS };
+enum {
+	POLL_TARGET,
+	POLL_SIGNALS,
+	POLL_MAPPED,
+	POLL_WISHES,
+	POLL_WATCHER,
+	POLL_TREE,
+	POLL_HELD,
+	POLLS
+};
 
 /* A timeout of poll() that ends at a moment, unless the other ends before. */
 static int timeout_until(uint64_t due, uint64_t now, int timeout)
@@ -297,6 +306,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 		[POLL_WATCHER] = {.fd = watcher ? watcher->input : -1, .events = POLLIN},
 		[POLL_TREE] = {.fd = recording->tree ? ap_process_watch_fd(recording->deaths) : -1,
 			.events = POLLIN},
+		[POLL_HELD] = {.events = POLLIN},
 	};
 	uint64_t now = recording->begin_ns;
 	uint64_t duration = recording->options->duration_ns;
@@ -311,6 +321,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			recording->end = END_DURATION;
 			break;
 		}
+		polled[POLL_HELD].fd = recording->tree ? ap_tree_held_fd(recording->tree) : -1;
 		if (poll(polled, POLLS, wait_timeout(recording, now, stop)) < 0 && errno != EINTR) {
 			err = ap_error_errno(error, AP_EXIT_FAILURE, ap_errno(),
 				"cannot wait for process %d", recording->target.pid);
@@ -346,6 +357,8 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 	}
 	if (recording->hold)
 		ap_child_hold_end(recording->hold, HOLD_PATIENCE_MS);
+	if (recording->tree)
+		ap_tree_release(recording->tree);
 	ap_progress_end(&recording->progress);
 	recording_snapshots_finish(recording);
 	return err < 0 ? err : 0;

@@ -99,7 +99,7 @@ struct recording {
 	struct ap_rate rate;		 /* with --max-rate, once a period has been found */
 	uint64_t period_highest;	 /* that --max-rate has set; 0: none */
 	pid_t tid;			 /* the thread that the probes are attached to */
-	struct ap_mmap_watch watch;	 /* of run, to see what a short-lived child maps */
+	struct ap_perf_rings watch;	 /* of run, to see what a short-lived child maps */
 	struct ap_process_watch *deaths; /* NULL: the kernel does not let us */
 	struct ap_death death;		 /* once the target has exited */
 	pid_t child;			 /* of run: signals are handed on to it. 0: none */
@@ -237,6 +237,9 @@ int recording_save(const struct recording *recording, const struct output_option
 	const struct ap_profile *profile, struct ap_error *error);
 
 /* ---- The other processes of a tree; without one these do as much as there is to do ---- */
+
+/* Begins to hold what children execute, until its tables are there. 0 or a negative errno. */
+int recording_tree_hold(struct recording *recording);
 
 /* Looks at what has changed; the second one for the last time. */
 void recording_tree_follow(struct recording *recording, uint64_t now_ns);

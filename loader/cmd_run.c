@@ -82,14 +82,16 @@ static int record(struct recording *recording, struct ap_object *library, char *
 		err = ap_session_attach(recording->session, library, &usdt, child.pid, error);
 	if (err)
 		goto out;
-	/* Without it the mappings are looked at every now and then: good enough for most. */
-	ap_mmap_watch_open(&recording->watch, child.pid);
+	/* Without either the mappings are looked at every now and then: good enough for most. */
+	if (recording_tree_hold(recording))
+		ap_mmap_watch_open(&recording->watch, child.pid);
 	recording_begin(recording);
 	err = ap_child_exec(&child, command[0], error);
 	if (err)
 		goto out;
 	executed = true;
 	recording_exec_begin(recording);
+	recording_tree_follow(recording, recording->begin_ns);
 	ap_target_read_names(target);
 	err = recording_scan(recording, error);
 	recording->hold = &child.hold;

@@ -67,6 +67,11 @@ static void death_tell(void *context, const struct ap_tree_death *death)
 		ap_death_format(text, &death->death), ap_size_format(live, (double)death->live));
 }
 
+int recording_tree_hold(struct recording *recording)
+{
+	return recording->tree ? ap_tree_hold(recording->tree) : -ENOENT;
+}
+
 void recording_tree_follow(struct recording *recording, uint64_t now_ns)
 {
 	if (recording->tree)

@@ -9,12 +9,15 @@
 #include "clock.h"
 #include "descendants.h"
 #include "ended_processes.h"
-#include "process_variables.h"
+#include "holder.h"
 #include "table.h"
+#include "tree_process.h"
 
-/* How soon a process is looked at again: it loads its libraries when it has just begun. */
-#define PAUSE_LEAST_NS (20 * AP_MILLISECOND_NS)
-#define PAUSE_MOST_NS  (10000 * AP_MILLISECOND_NS)
+/* How soon again because of code that is in none of its mappings: there may always be some. */
+#define WISH_PAUSE_NS (20 * AP_MILLISECOND_NS)
+
+/* Who is to be held and is not heard of by then is looked at without that. */
+#define HOLD_PATIENCE_NS (5 * AP_MILLISECOND_NS)
 
 /* Reading all sites and live blocks takes some 20 ms. */
 #define SWEEP_PAUSE_NS (1000 * AP_MILLISECOND_NS)
@@ -22,29 +25,18 @@
 /* Crashed processes whose memory stays in the profile as they left it. */
 #define CRASHED_MAX 16
 
-struct process {
-	struct ap_target target;
-	struct ap_jit jit;
-	uint32_t key;  /* as it stands in keys, by now */
-	uint32_t list; /* of mappings */
-	uint64_t scan_ns, pause_ns;
-	uint32_t before; /* the key of what the programs before this one have left; 0: none */
-	bool ended, crashed;
-	struct ap_death death;
-	struct ap_process_variables variables;
-};
-
 struct ap_tree {
 	struct ap_tree_options options;
-	struct process root; /* its target stays empty */
-	struct process **processes;
+	struct ap_tree_process root; /* its target stays empty */
+	struct ap_holder holder;
+	struct ap_tree_process **processes;
 	uint32_t count, room, crashed;
 	struct ap_ended ended;
 	bool wants_sweep;
 	uint64_t swept_ns, now_ns;
 };
 
-static struct process *process_find(const struct ap_tree *tree, pid_t pid)
+static struct ap_tree_process *process_find(const struct ap_tree *tree, pid_t pid)
 {
 	for (uint32_t i = 0; i < tree->count; i++)
 		if (tree->processes[i]->target.pid == pid)
@@ -54,91 +46,47 @@ static struct process *process_find(const struct ap_tree *tree, pid_t pid)
 
 /* ---- Mappings ---- */
 
-/*
- * A list that several have is never changed: who has other mappings than it gets a list of his own.
- */
-static int list_update(
-	struct ap_tree *tree, struct process *process, const struct ap_mapping_table *table)
+int ap_tree_unwind_root(struct ap_tree *tree)
 {
-	struct ap_unwind *tables = ap_session_tables(tree->options.session);
-	uint32_t list = process->list;
-	int err;
+	int err = ap_tree_process_unwind(&tree->options, &tree->root, &tree->options.root->table);
 
-	if (ap_unwind_list_fits(tables, list, table))
-		return 0;
-	if (ap_unwind_list_is_shared(tables, list)) {
-		list = ap_unwind_list_new(tables);
-		if (list == AP_LIST_NONE)
-			return -ENOSPC;
-	}
-	err = ap_unwind_update(tables, list, table);
-	if (list != process->list) {
-		ap_process_watch_set_list(tree->options.watch, process->key, list);
-		ap_unwind_list_leave(tables, process->list);
-		process->list = list;
-	}
-	ap_unwind_settle(tables, list);
+	ap_unwind_settle(ap_session_tables(tree->options.session), tree->root.list);
 	return err;
 }
 
-int ap_tree_unwind_root(struct ap_tree *tree)
+static void process_scan(struct ap_tree *tree, struct ap_tree_process *process)
 {
-	return list_update(tree, &tree->root, &tree->options.root->table);
+	ap_tree_process_read(&tree->options, process, tree->now_ns);
+	if (process->is_held)
+		ap_holder_go(&tree->holder, process->target.pid);
+	process->is_held = false;
+	if (process->list != AP_LIST_NONE)
+		ap_unwind_settle(ap_session_tables(tree->options.session), process->list);
 }
 
-/* What it has executed meanwhile has another name, and has its turn later. */
-static bool process_open(struct ap_tree *tree, struct process *process)
+/* It has executed a program: now, or when its libraries are there, if it can be held until then. */
+static void process_begin(struct ap_tree *tree, struct ap_tree_process *process)
 {
-	struct ap_target *target = &process->target;
-	char inherited[sizeof(target->comm)];
-	struct ap_error error;
-	struct ap_process now;
-
-	memcpy(inherited, target->comm, sizeof(inherited));
-	if (ap_target_open(target, target->pid, &error))
-		return false;
-	if (ap_process_watch_get(tree->options.watch, target->pid, &now) &&
-		now.process != process->key)
-		memcpy(target->comm, inherited, sizeof(inherited));
-	return true;
-}
-
-/* What cannot be looked at has ended, as a rule: nothing is lost but names. */
-static void process_scan(struct ap_tree *tree, struct process *process)
-{
-	struct ap_target *target = &process->target;
-	struct ap_error error;
-
-	process->scan_ns = tree->now_ns + process->pause_ns;
-	process->pause_ns *= 2;
-	if (process->pause_ns > PAUSE_MOST_NS)
-		process->pause_ns = PAUSE_MOST_NS;
-	if (target->pidfd < 0 && !process_open(tree, process))
-		return;
-	if (ap_target_scan(target, &error))
-		return;
-	if (process->jit.folder < 0)
-		ap_jit_open(&process->jit, &target->table.files, target->pid);
-	list_update(tree, process, &target->table);
-	for (size_t i = 0; i < target->probed_count; i++)
-		if (target->probed[i].usdt.count)
-			ap_session_attach(tree->options.session, target->probed[i].object,
-				&target->probed[i].usdt, target->pid, &error);
-	ap_process_variables_set(
-		&process->variables, target, tree->options.period, tree->options.guard);
+	process->executed = false;
+	if (tree->holder.pid)
+		process->scan_ns = tree->now_ns + HOLD_PATIENCE_NS;
+	else
+		process_scan(tree, process);
 }
 
 const struct ap_process_files *ap_tree_mapped(void *context, pid_t pid, bool wants_mappings)
 {
 	struct ap_tree *tree = context;
-	struct process *process = process_find(tree, pid);
+	struct ap_tree_process *process = process_find(tree, pid);
 
 	if (!process)
 		return NULL;
-	if (wants_mappings && !process->ended) {
-		process->pause_ns = PAUSE_LEAST_NS;
-		if (process->scan_ns > tree->now_ns + PAUSE_LEAST_NS)
-			process->scan_ns = tree->now_ns + PAUSE_LEAST_NS;
+	if (wants_mappings && !process->ended && !process->is_held) {
+		uint64_t soonest = process->scanned_ns + WISH_PAUSE_NS;
+
+		process->pause_ns = WISH_PAUSE_NS;
+		if (process->scan_ns > soonest)
+			process->scan_ns = soonest;
 	}
 	return &process->target.table.files;
 }
@@ -147,7 +95,7 @@ void ap_tree_set_period(struct ap_tree *tree, uint64_t period)
 {
 	tree->options.period = period;
 	for (uint32_t i = 0; i < tree->count; i++) {
-		struct process *process = tree->processes[i];
+		struct ap_tree_process *process = tree->processes[i];
 
 		if (!process->ended)
 			ap_process_variables_set(
@@ -162,22 +110,11 @@ void ap_tree_root_variable(struct ap_tree *tree, const struct ap_process_variabl
 
 /* ---- Births and deaths ---- */
 
-static void process_free(struct ap_tree *tree, struct process *process)
+static struct ap_tree_process *process_add(struct ap_tree *tree, pid_t pid, uint32_t parent_key)
 {
-	ap_unwind_list_leave(ap_session_tables(tree->options.session), process->list);
-	ap_jit_clear(&process->jit);
-	ap_process_variables_clear(&process->variables);
-	ap_target_clear(&process->target);
-	free(process);
-}
-
-/* From its parent it has the mappings, and the name if it is too short-lived to be asked. */
-static struct process *process_add(struct ap_tree *tree, pid_t pid, uint32_t parent_key)
-{
-	struct ap_unwind *tables = ap_session_tables(tree->options.session);
-	struct process *parent = process_find(tree, (pid_t)AP_PROCESS_PID(parent_key));
+	struct ap_tree_process *parent = process_find(tree, (pid_t)AP_PROCESS_PID(parent_key));
 	const struct ap_target *from = parent ? &parent->target : NULL;
-	struct process *process;
+	struct ap_tree_process *process;
 
 	if ((pid_t)AP_PROCESS_PID(parent_key) == tree->options.root->pid) {
 		parent = &tree->root;
@@ -186,43 +123,29 @@ static struct process *process_add(struct ap_tree *tree, pid_t pid, uint32_t par
 	if (ap_array_grow(
 		    (void **)&tree->processes, tree->count, &tree->room, sizeof(*tree->processes)))
 		return NULL;
-	process = calloc(1, sizeof(*process));
+	process = ap_tree_process_new(&tree->options, pid);
 	if (!process)
 		return NULL;
-	process->target = (struct ap_target){.pid = pid, .pidfd = -1};
-	process->target.table.shared = tree->options.files;
-	process->jit = AP_JIT_NONE;
-	process->key = (uint32_t)pid;
-	process->list = AP_LIST_NONE;
-	process->pause_ns = PAUSE_LEAST_NS;
-	if (from) {
-		memcpy(process->target.comm, from->comm, sizeof(from->comm));
-		if (!ap_mapping_table_fork(&process->target.table, &from->table)) {
-			process->list = parent->list;
-			ap_unwind_list_share(tables, process->list);
-		}
-		ap_process_variables_inherit(&process->variables, &parent->variables);
-	}
+	if (from)
+		ap_tree_process_inherit(&tree->options, process, parent, from);
 	tree->processes[tree->count++] = process;
 	return process;
 }
 
-/* It has executed another program. */
-static void process_renew(struct ap_tree *tree, struct process *process, uint32_t key)
+/* Not at once: a program that begins is not to wait for it. */
+static void sweep_want(struct ap_tree *tree)
 {
-	ap_process_watch_remove_list(tree->options.watch, process->key);
-	ap_unwind_list_leave(ap_session_tables(tree->options.session), process->list);
-	process->list = AP_LIST_NONE;
-	process->before = ap_ended_of(&tree->ended, &process->target);
-	process->key = key;
-	process->scan_ns = 0;
-	process->pause_ns = PAUSE_LEAST_NS;
-	ap_process_files_close(&process->target.table.files);
-	ap_process_variables_clear(&process->variables);
-	ap_jit_clear(&process->jit);
-	process->jit = AP_JIT_NONE;
-	ap_target_read_names(&process->target);
+	if (!tree->wants_sweep)
+		tree->swept_ns = tree->now_ns;
 	tree->wants_sweep = true;
+}
+
+/* It has executed another program. */
+static void process_renew(struct ap_tree *tree, struct ap_tree_process *process, uint32_t key)
+{
+	process->before = ap_ended_of(&tree->ended, &process->target);
+	ap_tree_process_renew(&tree->options, process, key);
+	sweep_want(tree);
 }
 
 /* The root's list of mappings goes on as it was: its table has all its programs. */
@@ -235,44 +158,57 @@ static void root_renew(struct ap_tree *tree, uint32_t key)
 	ap_process_files_close(&tree->options.root->table.files);
 	ap_process_variables_clear(&tree->root.variables);
 	ap_target_read_names(tree->options.root);
-	tree->wants_sweep = true;
-}
-
-static uint64_t live_of(struct ap_tree *tree, uint32_t key)
-{
-	struct ap_snapshot_maps maps = ap_session_maps(tree->options.session);
-	struct ap_map_dump dump = {0};
-	uint64_t live = 0;
-
-	if (!ap_map_dump_read(maps.live, sizeof(struct ap_live_key), sizeof(struct ap_live), &dump))
-		for (size_t i = 0; i < dump.count; i++)
-			if (((struct ap_live_key *)dump.keys)[i].process == key)
-				live += ((struct ap_live *)dump.values)[i].weight;
-	free(dump.keys);
-	free(dump.values);
-	return live;
+	sweep_want(tree);
 }
 
 static void process_end(
-	struct ap_tree *tree, struct process *process, ap_tree_tell_fn *tell, void *context)
+	struct ap_tree *tree, struct ap_tree_process *process, ap_tree_tell_fn *tell, void *context)
 {
 	struct ap_tree_death death = {.pid = process->target.pid, .name = process->target.comm};
 
 	process->ended = true;
+	ap_tree_process_leave_list(&tree->options, process);
 	process->death = ap_process_watch_death(tree->options.watch, process->target.pid);
-	tree->wants_sweep = true;
+	sweep_want(tree);
 	if (!ap_death_is_crash(&process->death))
 		return;
 	process->crashed = tree->crashed < CRASHED_MAX;
 	tree->crashed += process->crashed;
 	death.death = process->death;
-	death.live = live_of(tree, process->key);
+	death.live = ap_live_weight(ap_session_maps(tree->options.session).live, process->key);
 	tell(context, &death);
+}
+
+/*
+ * Takes in all that have been born by now: what a process has forked before its end or an exec has
+ * its list of mappings until it has one of its own.
+ */
+static void births_take(struct ap_tree *tree)
+{
+	const struct ap_process_watch *watch = tree->options.watch;
+	uint32_t most = AP_PROCESSES;
+	struct ap_process now;
+
+	for (pid_t pid = 0; most-- && (pid = ap_process_watch_next(watch, pid));)
+		if (pid != tree->options.root->pid && !process_find(tree, pid) &&
+			ap_process_watch_get(watch, pid, &now) && !now.borrows)
+			process_add(tree, pid, now.parent);
+}
+
+/* Whether it lives, as what it is by now. */
+static bool process_update(
+	struct ap_tree *tree, struct ap_tree_process *process, const struct ap_process *now)
+{
+	if (now->process != process->key || now->ended_ns)
+		births_take(tree);
+	if (now->process != process->key)
+		process_renew(tree, process, now->process);
+	return !now->ended_ns;
 }
 
 static void process_look(struct ap_tree *tree, pid_t pid, ap_tree_tell_fn *tell, void *context)
 {
-	struct process *process = process_find(tree, pid);
+	struct ap_tree_process *process = process_find(tree, pid);
 	struct ap_process now;
 
 	if (!ap_process_watch_get(tree->options.watch, pid, &now) || now.borrows)
@@ -286,12 +222,33 @@ static void process_look(struct ap_tree *tree, pid_t pid, ap_tree_tell_fn *tell,
 		process = process_add(tree, pid, now.parent);
 	if (!process || process->ended)
 		return;
-	if (now.process != process->key)
-		process_renew(tree, process, now.process);
-	if (now.ended_ns)
+	if (!process_update(tree, process, &now))
 		process_end(tree, process, tell, context);
+	else if (process->executed)
+		process_begin(tree, process);
 	else if (process->scan_ns <= tree->now_ns)
 		process_scan(tree, process);
+}
+
+/* Of one that is held its exec has been seen. */
+static void held_take(struct ap_tree *tree, const struct ap_held *held)
+{
+	struct ap_tree_process *process = process_find(tree, held->pid);
+	struct ap_process now;
+
+	if (!process) {
+		births_take(tree);
+		process = process_find(tree, held->pid);
+	}
+	if (process && !process->ended &&
+		ap_process_watch_get(tree->options.watch, held->pid, &now) &&
+		process_update(tree, process, &now)) {
+		process->executed = false;
+		process->is_held = held->is_held;
+		process->scan_ns = 0;
+	} else if (held->is_held) {
+		ap_holder_go(&tree->holder, held->pid);
+	}
 }
 
 /* ---- What is left of them ---- */
@@ -300,7 +257,7 @@ static uint32_t ended_owner(void *context, uint32_t key)
 {
 	struct ap_tree *tree = context;
 	pid_t pid = (pid_t)AP_PROCESS_PID(key);
-	struct process *process =
+	struct ap_tree_process *process =
 		pid == tree->options.root->pid ? &tree->root : process_find(tree, pid);
 
 	/* A number in a damaged key is nobody's. */
@@ -324,7 +281,7 @@ static void tree_sweep(struct ap_tree *tree)
 		return;
 	}
 	for (uint32_t i = 0; i < tree->count; i++) {
-		struct process *process = tree->processes[i];
+		struct ap_tree_process *process = tree->processes[i];
 
 		if (!process->ended || process->crashed) {
 			tree->processes[kept++] = process;
@@ -332,7 +289,7 @@ static void tree_sweep(struct ap_tree *tree)
 		}
 		ap_process_watch_remove(tree->options.watch, process->target.pid);
 		ap_process_watch_remove_list(tree->options.watch, process->key);
-		process_free(tree, process);
+		ap_tree_process_free(&tree->options, process);
 	}
 	tree->count = kept;
 }
@@ -341,9 +298,12 @@ void ap_tree_follow(struct ap_tree *tree, uint64_t now_ns, ap_tree_tell_fn *tell
 {
 	const struct ap_process_watch *watch = tree->options.watch;
 	uint32_t most = AP_PROCESSES;
+	struct ap_held held;
 
 	tree->now_ns = now_ns;
 	ap_process_watch_read(tree->options.watch);
+	while (ap_holder_next(&tree->holder, &held))
+		held_take(tree, &held);
 	for (pid_t pid = 0; most-- && (pid = ap_process_watch_next(watch, pid));)
 		process_look(tree, pid, tell, context);
 	if (tree->wants_sweep && now_ns - tree->swept_ns >= SWEEP_PAUSE_NS)
@@ -379,6 +339,21 @@ int ap_tree_take_descendants(struct ap_tree *tree)
 	return ap_descendants_watch(tree->options.watch);
 }
 
+int ap_tree_hold(struct ap_tree *tree)
+{
+	return ap_holder_start(&tree->holder, tree->options.root->pid);
+}
+
+int ap_tree_held_fd(const struct ap_tree *tree)
+{
+	return tree->holder.socket;
+}
+
+void ap_tree_release(struct ap_tree *tree)
+{
+	ap_holder_end(&tree->holder);
+}
+
 int ap_tree_open(struct ap_tree **ret, const struct ap_tree_options *options)
 {
 	struct ap_tree *tree = calloc(1, sizeof(*tree));
@@ -387,6 +362,7 @@ int ap_tree_open(struct ap_tree **ret, const struct ap_tree_options *options)
 	if (!tree)
 		return -ENOMEM;
 	tree->options = *options;
+	tree->holder = AP_HOLDER_NONE;
 	tree->root.key = (uint32_t)options->root->pid;
 	tree->ended.files = options->files;
 	err = ap_process_watch_set_list(options->watch, tree->root.key, 0);
@@ -412,19 +388,6 @@ const struct ap_counters *ap_tree_released(const struct ap_tree *tree)
 	return &tree->ended.pool.released;
 }
 
-static char *process_name(const struct process *process)
-{
-	char *name, death[AP_DEATH_TEXT];
-	int length;
-
-	if (process->crashed)
-		length = asprintf(&name, "%s (%d, %s)", process->target.comm, process->target.pid,
-			ap_death_format(death, &process->death));
-	else
-		length = asprintf(&name, "%s (%d)", process->target.comm, process->target.pid);
-	return length < 0 ? NULL : name;
-}
-
 struct ap_record_process *ap_tree_processes(
 	struct ap_tree *tree, const struct ap_jit *root_jit, uint64_t until_ns, size_t *ret_count)
 {
@@ -439,12 +402,12 @@ struct ap_record_process *ap_tree_processes(
 	all[count++] = (struct ap_record_process){
 		tree->root.key, name, &tree->options.root->table, root_jit};
 	for (uint32_t i = 0; i < tree->count; i++) {
-		struct process *process = tree->processes[i];
+		struct ap_tree_process *process = tree->processes[i];
 
 		ap_jit_read_map(&process->jit);
 		ap_jit_read_dumps(&process->jit, &process->target.table, until_ns);
-		all[count++] = (struct ap_record_process){
-			process->key, process_name(process), &process->target.table, &process->jit};
+		all[count++] = (struct ap_record_process){process->key,
+			ap_tree_process_name(process), &process->target.table, &process->jit};
 	}
 	for (uint32_t i = 0; i < tree->ended.count; i++)
 		all[count++] = (struct ap_record_process){AP_ENDED_KEY(i),
@@ -470,11 +433,12 @@ void ap_tree_close(struct ap_tree *tree)
 {
 	if (!tree)
 		return;
+	ap_tree_release(tree);
 	for (uint32_t i = 0; i < tree->count; i++) {
 		if (!tree->processes[i]->ended)
 			ap_process_variables_restore(
 				&tree->processes[i]->variables, &tree->processes[i]->target);
-		process_free(tree, tree->processes[i]);
+		ap_tree_process_free(&tree->options, tree->processes[i]);
 	}
 	free(tree->processes);
 	ap_process_variables_clear(&tree->root.variables);

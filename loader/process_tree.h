@@ -45,6 +45,15 @@ int ap_tree_open(struct ap_tree **ret, const struct ap_tree_options *options);
 int ap_tree_take_descendants(struct ap_tree *tree);
 
 /*
+ * From now on holds what they execute, until its tables are there: see holder.h. 0 or a negative
+ * errno: then it goes on without. The descriptor is readable when the tree is to be followed; -1:
+ * nothing is held. The last one ends it, before the tree is closed if need be.
+ */
+int ap_tree_hold(struct ap_tree *tree);
+int ap_tree_held_fd(const struct ap_tree *tree);
+void ap_tree_release(struct ap_tree *tree);
+
+/*
  * Looks at what has changed; `tell` is called for each that has crashed. To be called when the
  * watch is readable, and now and then.
  */

@@ -44,6 +44,9 @@ pid_t ap_process_watch_next(const struct ap_process_watch *watch, pid_t pid);
 /* Which list of mappings one has, as it stands in keys. 0 or a negative errno. */
 int ap_process_watch_set_list(struct ap_process_watch *watch, uint32_t process, uint32_t list);
 
+/* Whether one has any. One that had its parent's memory until it executed has none. */
+bool ap_process_watch_has_list(const struct ap_process_watch *watch, uint32_t process);
+
 /* Forgets one that has ended. */
 void ap_process_watch_remove(struct ap_process_watch *watch, pid_t pid);
 void ap_process_watch_remove_list(struct ap_process_watch *watch, uint32_t process);

@@ -155,6 +155,20 @@ static int map_read(int map, size_t key_size, size_t value_size, struct ap_map_d
 	return err ? err : dump_sort(dump, key_size, value_size);
 }
 
+uint64_t ap_live_weight(int live, uint32_t process)
+{
+	struct ap_map_dump dump = {0};
+	uint64_t weight = 0;
+
+	if (!ap_map_dump_read(live, sizeof(struct ap_live_key), sizeof(struct ap_live), &dump))
+		for (size_t i = 0; i < dump.count; i++)
+			if (((struct ap_live_key *)dump.keys)[i].process == process)
+				weight += ((struct ap_live *)dump.values)[i].weight;
+	free(dump.keys);
+	free(dump.values);
+	return weight;
+}
+
 int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *maps)
 {
 	struct ap_map_dump sites = {0}, stacks = {0}, live = {0}, threads = {0};

@@ -41,6 +41,9 @@ struct ap_map_dump {
 /* 0 or a negative errno. A dump starts as {0}. */
 int ap_map_dump_read(int map, uint32_t key_size, uint32_t value_size, struct ap_map_dump *dump);
 
+/* The bytes that a process, as it stands in keys, holds by that map. */
+uint64_t ap_live_weight(int live, uint32_t process);
+
 /* The descriptors of the maps that a snapshot reads. */
 struct ap_snapshot_maps {
 	int totals, losses, sites, stacks, live, threads;

@@ -65,6 +65,14 @@ int ap_unwind_list_publish(struct ap_unwind_list *list, int maps, uint32_t slot,
 	return 0;
 }
 
+void ap_unwind_list_empty(struct ap_unwind_list *list)
+{
+	free(list->ranges);
+	list->ranges = NULL;
+	list->count = 0;
+	list->used = 1;
+}
+
 void ap_unwind_list_clear(struct ap_unwind_list *list)
 {
 	ap_kernel_array_unmap(&list->array);

@@ -39,6 +39,9 @@ int ap_unwind_list_publish(struct ap_unwind_list *list, int maps, uint32_t slot,
 	const struct ap_mapping_table *table, struct ap_code_range *ranges, size_t count,
 	ap_unwind_fill_fn *fill, const void *context);
 
+/* Nobody reads it any more. Its array stays for the next user: to make one takes the kernel 10 ms. */
+void ap_unwind_list_empty(struct ap_unwind_list *list);
+
 void ap_unwind_list_clear(struct ap_unwind_list *list);
 
 #endif

@@ -416,10 +416,8 @@ void ap_unwind_list_leave(struct ap_unwind *unwind, uint32_t list)
 {
 	if (list >= AP_LISTS || !unwind->lists[list].users)
 		return;
-	if (!--unwind->lists[list].users) {
-		bpf_map_delete_elem(unwind->maps.mappings, &list);
-		ap_unwind_list_clear(&unwind->lists[list]);
-	}
+	if (!--unwind->lists[list].users)
+		ap_unwind_list_empty(&unwind->lists[list]);
 }
 
 int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps)

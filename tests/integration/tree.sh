@@ -115,7 +115,7 @@ PYTHONMALLOC=malloc "$allocprof" run --follow-fork --period 64K -o "$tmp/out.pb.
 loader=$!
 started+=("$loader")
 wait_until has "$tmp/pool.out" '^ready'
-read -r -a children < <(pgrep -P "$loader")
+read -r -a children < <(pgrep -P "$loader" python3)
 equal "children of run" ${#children[@]} 1
 mapfile -t workers < <(awk '$2 > 0 { print $1 }' "$tmp/pool.out")
 started+=("${children[@]}" "${workers[@]}")
