@@ -185,7 +185,13 @@ int recording_no_samples(
 		ap_error_hint(error, "leave out --min-size and --max-size");
 		return -ENODATA;
 	}
-	ap_error_hint(error, "record for longer, or sample more often: --period 16K");
+	if (recording->watcher || recording->options->follow)
+		ap_error_hint(error, "record for longer, or sample more often: --period 16K");
+	else
+		ap_error_hint(error,
+			"record for longer, sample more often (--period 16K), or record its "
+			"children, too (--%s)",
+			recording->child ? "follow-fork" : "tree");
 	return -ENODATA;
 }
 

@@ -51,6 +51,18 @@ static int library_open(
 	return err;
 }
 
+/* Said at once: at the end it may have run for hours. */
+static void static_warn(const struct ap_target *target)
+{
+	const struct ap_mapping *program = target->table.program;
+
+	if (!target->probed_count && program && program->object &&
+		ap_preload_is_static(program->object->fd))
+		warning_print("%s is static, which ignores LD_PRELOAD: it is not recorded, "
+			      "unless it is linked with liballocprof.a",
+			target->comm);
+}
+
 /* The child's status goes to *status once it has ended. `library` stays until the session ends. */
 static int record(struct recording *recording, struct ap_object *library, char **command,
 	int *status, struct ap_error *error)
@@ -96,6 +108,7 @@ static int record(struct recording *recording, struct ap_object *library, char *
 	err = recording_scan(recording, error);
 	recording->hold = &child.hold;
 	ap_child_hold_go(recording->hold);
+	static_warn(target);
 	if (err == -ESRCH)
 		err = 0;
 	if (!err)

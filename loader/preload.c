@@ -2,7 +2,6 @@
 #include "preload.h"
 
 #include <gelf.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -17,22 +16,21 @@ int ap_preload_find(char path[PATH_MAX])
 	return ap_own_file_find(path, places, sizeof(places) / sizeof(*places));
 }
 
-/* Whether the program has a dynamic linker; also when that cannot be told. */
-static bool is_dynamic(int fd)
+bool ap_preload_is_static(int program)
 {
 	struct ap_elf_file file;
 	GElf_Phdr header;
 	size_t count = 0;
-	bool found = false;
+	bool dynamic = false;
 
-	if (ap_elf_file_open(&file, fd))
-		return true;
+	if (program < 0 || ap_elf_file_open(&file, program))
+		return false;
 	if (elf_getphdrnum(file.elf, &count))
 		count = 0;
-	for (size_t i = 0; i < count && !found; i++)
-		found = gelf_getphdr(file.elf, (int)i, &header) && header.p_type == PT_INTERP;
+	for (size_t i = 0; i < count && !dynamic; i++)
+		dynamic = gelf_getphdr(file.elf, (int)i, &header) && header.p_type == PT_INTERP;
 	ap_elf_file_close(&file);
-	return found;
+	return !dynamic;
 }
 
 const char *ap_preload_obstacle(int program)
@@ -43,5 +41,5 @@ const char *ap_preload_obstacle(int program)
 		return NULL;
 	if (status.st_mode & (S_ISUID | S_ISGID))
 		return "setuid or setgid";
-	return is_dynamic(program) ? NULL : "static";
+	return ap_preload_is_static(program) ? "static" : NULL;
 }

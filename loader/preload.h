@@ -4,12 +4,16 @@
 #define ALLOCPROF_PRELOAD_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 /*
  * The path of liballocprof.so: beside this program, where it was built, or where it is installed,
  * Debian's place included. 0 or a negative errno.
  */
 int ap_preload_find(char path[PATH_MAX]);
+
+/* Whether a program, by its open file, has no dynamic linker. False where that cannot be told. */
+bool ap_preload_is_static(int program);
 
 /* What makes a program, by its open file, ignore LD_PRELOAD: "static"; NULL: nothing is known. */
 const char *ap_preload_obstacle(int program);

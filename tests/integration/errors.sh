@@ -133,6 +133,7 @@ fails 9 "this kernel does not describe its types \(BTF\)" no_btf "$allocprof" at
 
 # Nothing sampled; no output is left then. Options may stand behind the process.
 fails 6 "no samples in" "$allocprof" attach "$pid" --quiet --duration 100ms -o none.html
+has "$tmp/command.err" "^hint: .*its children, too \(--tree\)" || fail "no hint of its children"
 [ ! -e none.html ] || fail "an output without samples"
 
 # A full disk: the other outputs are written all the same.

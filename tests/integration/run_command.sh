@@ -23,6 +23,22 @@ ends 126 -- /etc/passwd
 ends 3 --duration 50ms -- sh -c 'sleep 0.3; exit 3'
 ends 0 sh -c 'test "$1" = -q' sh -q
 
+# What a shell's children allocate is not the shell's.
+"$allocprof" run -q --period 1G sh -c 'true; true' 2>"$tmp/run.err"
+has "$tmp/run.err" "^hint: .*\(--follow-fork\)" || fail "no hint of its children"
+
+# What cannot be preloaded is told before it ends.
+if command -v gcc >/dev/null; then
+  echo 'int pause(void); int main(void) { return pause(); }' >"$tmp/pauser.c"
+  gcc -static -o "$tmp/pauser" "$tmp/pauser.c"
+  "$allocprof" run -q "$tmp/pauser" 2>"$tmp/static.err" &
+  loader=$!
+  started+=("$loader")
+  wait_until has "$tmp/static.err" '^warning: pauser is static'
+  kill -TERM "$loader"
+  wait "$loader" || true
+fi
+
 # Without its library it is our failure.
 cp "$allocprof" "$tmp/allocprof"
 status=0
