@@ -44,6 +44,15 @@ static size_t operator_length(const char *name, const char *at)
 	return word + strcspn(at + word, "(<");
 }
 
+/* Rust writes "f::<A>" where C++ has "f<A>". */
+static void turbofish_cut(struct output *out, size_t start)
+{
+	if (out->used < start + 2 || memcmp(out->bytes + out->used - 2, "::", 2) != 0)
+		return;
+	out->used -= 2;
+	out->bytes[out->used] = '\0';
+}
+
 static void plain_put(struct output *out, const char *name)
 {
 	size_t start = out->used, depth = 0;
@@ -62,8 +71,11 @@ static void plain_put(struct output *out, const char *name)
 			if (!depth)
 				put(out, "(anon)", 6);
 			c += sizeof(ANONYMOUS) - 2;
+		} else if (depth && strncmp(c, "->", 2) == 0) {
+			c++; /* in "fn(A) -> B" it closes nothing */
 		} else if (*c == '<' || *c == '(') {
-			depth++;
+			if (!depth++ && *c == '<')
+				turbofish_cut(out, start);
 		} else if (*c == '>' || *c == ')') {
 			depth -= depth ? 1 : 0;
 			if (!depth && *c == ')' && c[1] == ' ')
@@ -77,7 +89,8 @@ static void plain_put(struct output *out, const char *name)
 	}
 }
 
-/* Cuts " as Trait" off "Type as Trait"; the type may have such things in its own brackets. */
+/* Cuts off "Type as Trait", and "dyn Trait + Others", what comes after the first; the type may have
+ * such things in its own brackets. */
 static void trait_cut(char *type)
 {
 	size_t depth = 0;
@@ -87,22 +100,35 @@ static void trait_cut(char *type)
 			depth++;
 		else if (*c == '>' && depth)
 			depth--;
-		else if (!depth && strncmp(c, " as ", 4) == 0)
+		else if (!depth && (strncmp(c, " as ", 4) == 0 || strncmp(c, " + ", 3) == 0))
 			*c = '\0';
 		if (!*c)
 			return;
 	}
 }
 
+/* The end of the bracket that a name begins with; NULL: there is none. */
+static const char *bracket_end(const char *name)
+{
+	size_t depth = 0;
+
+	for (const char *c = name; *c; c++) {
+		if (*c == '<')
+			depth++;
+		else if (*c == '>' && (c == name || c[-1] != '-') && !--depth)
+			return c;
+	}
+	return NULL;
+}
+
 /* Rust's <Type as Trait>::method becomes Type::method. */
 static bool method_put(struct output *out, const char *name, unsigned int nested)
 {
-	const char *close = NULL;
+	const char *close = bracket_end(name);
 	char type[1024];
 
-	for (const char *c = strstr(name, ">::"); c; c = strstr(c + 1, ">::"))
-		close = c;
-	if (!close || nested == NESTED_TYPES || (size_t)(close - name) > sizeof(type))
+	if (!close || strncmp(close, ">::", 3) != 0 || nested == NESTED_TYPES ||
+		(size_t)(close - name) > sizeof(type))
 		return false;
 	memcpy(type, name + 1, (size_t)(close - name - 1));
 	type[close - name - 1] = '\0';

@@ -32,6 +32,16 @@ static void names_become_short(void **state)
 			"alloc::vec::Vec::extend"},
 		{"<<A<B> as C>::D as E<F>>::go", "A::D::go"},
 		{"core::ptr::drop_in_place<Foo>", "core::ptr::drop_in_place"},
+		{"std::panic::catch_unwind::<std::rt::lang_start_internal::{closure#0}, isize>",
+			"std::panic::catch_unwind"},
+		{"<a::Vec<_>>::reserve::handle::<a::Global>::{closure#0}",
+			"a::Vec::reserve::handle::{closure#0}"},
+		{"a::map::<fn(i32) -> b::C, i32>::go", "a::map::go"},
+		{"<&dyn core::ops::Fn<(), Output = i32> + core::marker::Sync as "
+		 "core::ops::FnOnce<()>>"
+		 "::call_once",
+			"core::ops::Fn::call_once"},
+		{"::<a>", "::<a>"},
 		{"[stack map full]", "[stack map full]"},
 		{"<script>alert(1)</script>", "<script>alert(1)</script>"},
 		{"<<<<<<<", "<<<<<<<"},
