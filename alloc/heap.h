@@ -29,7 +29,8 @@ struct ap_heap {
 	uint32_t ticks;	      /* atomic: see heap_is_calm() in refill.c */
 	uint32_t spans;	      /* in all queues and lists */
 	uint32_t idle;	      /* queued spans without an allocated block */
-	uint32_t exit_rounds; /* calls of the thread's destructor so far */
+	uint16_t exit_rounds; /* calls of the thread's destructor so far */
+	bool renewed;	      /* another thread had it before, and its slices are to be had */
 	struct ap_queue queue[CLASSES]; /* spans that have blocks; the first is the current one */
 	struct ap_queue full;		/* spans that have none, or few */
 	struct ap_queue sampled;	/* spans of sampled blocks, of all classes */

@@ -16,18 +16,20 @@
 #define PURGE_NS ((uint64_t)500 * 1000 * 1000)
 
 /*
- * Slices in a huge page of the system, and in a region that asks for them wherever it grows, from
- * 16 MiB on: in a smaller process, 2 MiB is a lot. A large block has them anywhere.
- */
-#define HUGE_PAGE ((size_t)32)
-#define HUGE_FROM ((size_t)256)
-
-/*
- * Small pages are kept for so many slices of spans that may never fill: in huge ones all of them
- * would be resident. Two for each class in a thread or two; with that used up the others are as
- * all, and where memory is short all may have them.
+ * The region begins with so many slices for spans that may never fill. They have small pages, since
+ * in huge ones all of a span would be resident, and as it would in slices that others have used.
+ * One for each class in a thread or two; with that used up the others are as all, and where memory
+ * is short all may have them.
  */
 #define SPARSE ((size_t)256)
+
+/*
+ * Slices in a huge page of the system, and in a region that asks for them wherever it grows, with
+ * 16 MiB besides the sparse ones: in a smaller process, 2 MiB is a lot. A large block has them
+ * anywhere.
+ */
+#define HUGE_PAGE ((size_t)32)
+#define HUGE_FROM (SPARSE + 256)
 
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
@@ -309,11 +311,9 @@ static void sparse_share(void)
 	sparse_next = sparse_end;
 }
 
-/* 0: from elsewhere, as the region is small, or they are used up. */
+/* 0: they are used up. */
 static size_t sparse_take(size_t count)
 {
-	if (ap_region.mapped < HUGE_FROM)
-		return 0;
 	if (!sparse_end && region_add(SPARSE, SPARSE, false)) {
 		sparse_next = end_slice - SPARSE;
 		sparse_end = end_slice;
@@ -364,7 +364,7 @@ struct ap_span *ap_slices_take_sparse(size_t count, bool *zero)
 	size_t slice;
 
 	ap_region_lock();
-	slice = sparse_take(count);
+	slice = likely(ap_spans) || region_start() ? sparse_take(count) : 0;
 	ap_region_unlock();
 	if (!slice)
 		return ap_slices_take(count, 1, zero);

@@ -13,11 +13,11 @@ struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 {
 	size_t slices = class_slices(class), size = class_size(class);
 	bool first = load_relaxed(heap->entry[class_last_entry(class)]) == &heap->empty, fresh;
+	/* The first span of a class is the last of most. */
+	bool sparse = sampled || (first && !heap->renewed);
 	struct ap_span *span;
 
-	/* The first span of a class is the last of most. */
-	span = first || sampled ? ap_slices_take_sparse(slices, &fresh)
-				: ap_slices_take(slices, 1, &fresh);
+	span = sparse ? ap_slices_take_sparse(slices, &fresh) : ap_slices_take(slices, 1, &fresh);
 	if (!span)
 		return NULL;
 	tails_mark(span, 1, slices);
