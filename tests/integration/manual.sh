@@ -46,3 +46,8 @@ sed -nE 's/^\tAP_EXIT_[A-Z_]+ = ([0-9]+),.*/\1/p' loader/error.h | sort -n >"$tm
 section "EXIT STATUS" | sed -nE 's/^ {7}([0-9]+)(\+N)?( .*|$)/\1/p' | sort -n >"$tmp/page.statuses"
 [ -s "$tmp/header.statuses" ] || fail "no statuses found"
 diff "$tmp/header.statuses" "$tmp/page.statuses" || fail "statuses of error.h (<) and of the page (>) differ"
+
+# The default that both tell.
+rate=$(sed -nE 's/^ +\(([0-9]+) without --period;.*/\1/p' "$tmp/attach.txt")
+section OPTIONS | tr -s '[:space:]' ' ' >"$tmp/options.line"
+has "$tmp/options.line" "Without --period the limit is ${rate:-untold}," || fail "the default of --max-rate: $rate"
