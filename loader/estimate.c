@@ -89,7 +89,7 @@ bool ap_estimate_cancels(const struct ap_profile *profile, const struct ap_sampl
 	int64_t now = profile->info.duration_ns, since = now - earlier->info.duration_ns;
 
 	/* The youngest of a class of ages counts for all. */
-	return sample->labels.age >= 0 && since > 0 &&
+	return sample->labels.age >= 0 && since >= 0 &&
 	       is_same_recording(&profile->info, &earlier->info) &&
 	       now / AP_AGES * sample->labels.age >= since;
 }

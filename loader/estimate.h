@@ -64,7 +64,8 @@ void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
 void ap_estimate_know(struct ap_sample *sample, const int64_t value[AP_VALUES], double variance);
 
 /*
- * Whether the live blocks of a sample were live at an earlier moment of the same recording, too.
+ * Whether the live blocks of a sample were live at an earlier moment of the same recording, or at the
+ * same one, too.
  * They have the same weights there, so that in the difference of both moments they cancel: what is
  * left of the two variances is without them, and they are in each.
  */

@@ -129,6 +129,24 @@ static void growth_has_the_error_of_what_is_new(void **state)
 	}
 }
 
+static void a_moment_is_itself(void **state)
+{
+	struct ap_profile *now = ap_profile_new(), *difference = ap_profile_new();
+	struct ap_labels young = {-1, 6, -1, 0};
+	struct ap_estimate sum = {0};
+
+	now->info.period = 4096;
+	now->info.start_ns = 1000;
+	now->info.duration_ns = 10000000000;
+	labeled_add(now, sample_location(now, -1, 1, "leak", "l.c"), young, 40, 4000, true, 4);
+	assert_int_equal(ap_profile_difference(difference, now, now), 0);
+	ap_estimate_add(&sum, difference, &difference->samples[0], AP_INUSE_SPACE);
+	assert_float_equal(sum.value, 0, 0);
+	assert_float_equal(sum.variance, 0, 1e-6);
+	ap_profile_free(difference);
+	ap_profile_free(now);
+}
+
 static void folded_begins_with_the_thread(void **state)
 {
 	struct ap_profile *profile = labeled_profile();
@@ -271,6 +289,7 @@ int main(void)
 		cmocka_unit_test(table_has_threads_errors_and_blocks),
 		cmocka_unit_test(difference_has_the_errors_of_both),
 		cmocka_unit_test(growth_has_the_error_of_what_is_new),
+		cmocka_unit_test(a_moment_is_itself),
 		cmocka_unit_test(folded_begins_with_the_thread),
 		cmocka_unit_test(page_has_the_parts_of_each_node),
 		cmocka_unit_test(json_has_the_parts_of_each_stack),
