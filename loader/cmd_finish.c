@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "gaps.h"
+#include "printable.h"
 #include "profile.h"
 #include "record.h"
 #include "redact.h"
@@ -159,6 +161,41 @@ static void period_print(const struct ap_profile_info *info)
 			ap_size_format(highest, (double)info->period));
 }
 
+/* Less is not worth a line. */
+#define GAP_LEAST 0.25
+
+static bool gap_is_told(const struct ap_gap *gap, char *file, size_t room)
+{
+	if (gap->share < GAP_LEAST || !gap->file)
+		return false;
+	ap_printable(file, room, gap->file);
+	return true;
+}
+
+/* Code of no file was made at run time. */
+static void gaps_print(const struct ap_profile *profile)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	struct ap_gaps gaps;
+	char file[256];
+
+	if (ap_gaps_find(&gaps, profile))
+		return;
+	if (gap_is_told(&gaps.names, file, sizeof(file)))
+		fprintf(stderr, "note: %.0f%% of the frames have no names, most of these in %s%s\n",
+			100 * gaps.names.share,
+			file[0] == '[' ? "code made at run time: see FILES in allocprof(1)" : file,
+			file[0] == '[' || (urls && *urls)
+				? ""
+				: ": its debug symbols have them, see DEBUGINFOD_URLS in "
+				  "allocprof(1)");
+	if (gap_is_told(&gaps.stacks, file, sizeof(file)))
+		fprintf(stderr, "note: %.0f%% of the bytes have a stack that is cut, most at %s\n",
+			100 * gaps.stacks.share,
+			file[0] == '[' ? "code made at run time, for want of frame pointers"
+				       : file);
+}
+
 int recording_no_samples(
 	const struct recording *recording, const struct ap_totals *totals, struct ap_error *error)
 {
@@ -261,6 +298,7 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	if (!recording->options->out.quiet) {
 		table_print(&recording->options->out, profile);
 		period_print(&profile->info);
+		gaps_print(profile);
 	}
 	losses_warn(recording, &snapshot, &faults);
 	err = recording_outputs_name(

@@ -210,6 +210,29 @@ static int address_symbolize(struct reader *reader, size_t index, uint64_t addre
 	return ap_file_map_location(&reader->files, reader->to, *file, address, false);
 }
 
+/*
+ * Whether a location has no functions, or the one that we give where there was no name. There may be
+ * debug symbols by now.
+ */
+static bool is_nameless(struct reader *reader, const Pprof__Location *from)
+{
+	const uint64_t *id = from->n_line == 1 ? &from->line[0]->function_id : NULL;
+	const Pprof__Function *function;
+	const char *name, *system_name;
+	int64_t index;
+
+	if (!id)
+		return !from->n_line;
+	index = ap_table_find(&reader->functions, ap_hash_u64(0, *id), function_has_id,
+		reader->from->function, id);
+	if (index < 0)
+		return false;
+	function = reader->from->function[index];
+	name = string_get(reader, function->name);
+	system_name = string_get(reader, function->system_name);
+	return name && strstr(name, "+0x") && system_name && !*system_name;
+}
+
 /* A location without functions gets one that says where it is. */
 static int address_function(struct reader *reader, int32_t mapping, uint64_t address)
 {
@@ -273,7 +296,7 @@ static int location_read(struct reader *reader, size_t index)
 			mapping_has_id, reader->from->mapping, &from->mapping_id);
 		if (mapping < 0)
 			return reader_fail(reader, "no mapping %" PRIu64, from->mapping_id);
-		if (!from->n_line)
+		if (is_nameless(reader, from))
 			added = address_symbolize(reader, (size_t)mapping, from->address);
 		mapping = reader->mapping[mapping];
 	}

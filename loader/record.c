@@ -185,7 +185,7 @@ static int stack_locations(struct ap_profile *profile, struct ap_symbolizer *sym
 		location[depth] = index;
 	}
 	if (stack->end != AP_END_START) {
-		snprintf(name, sizeof(name), "[truncated: %s]", ap_end_name(stack->end));
+		snprintf(name, sizeof(name), AP_TRUNCATED "%s]", ap_end_name(stack->end));
 		index = ap_profile_reserved(profile, name);
 		if (index < 0)
 			return index;

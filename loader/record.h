@@ -10,6 +10,9 @@
 struct ap_symbolizer;
 struct ap_work;
 
+/* How the name begins that the outermost frame of a stack has that was cut. */
+#define AP_TRUNCATED "[truncated: "
+
 /* What went wrong on the way, beside the losses that the programs have counted. */
 struct ap_record_faults {
 	uint64_t sites;	   /* with a key that no program writes: filed as "[damaged key]" */
