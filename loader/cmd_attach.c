@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "probe_state.h"
 #include "units.h"
 
 const char *const cmd_attach_help[] = {
@@ -32,8 +33,10 @@ int recording_attach(struct recording *recording, pid_t pid, struct ap_error *er
 		err = ap_target_scan(target, error);
 	if (!err)
 		err = ap_target_check_probes(target, error);
-	if (!err)
+	if (!err) {
+		recording->is_shared = ap_probes_attached(target);
 		err = recording_session_open(recording, error);
+	}
 	if (!err)
 		err = recording_prepare(recording, error);
 	if (err)
@@ -63,6 +66,10 @@ static int record(struct recording *recording, pid_t pid, struct ap_error *error
 			fprintf(stderr, "; 1 sample per %s",
 				ap_size_format(size, recording_period(recording)));
 		fputs("; Ctrl-C stops\nnote: memory allocated before now is not visible\n", stderr);
+		if (recording->is_shared)
+			fputs("note: somebody else records it, too: what one sets by --period, "
+			      "--max-rate or --guard holds for both\n",
+				stderr);
 	}
 	err = recording_wait(recording, error);
 	return err ? err : recording_finish(recording, error);

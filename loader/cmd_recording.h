@@ -91,6 +91,7 @@ struct recording {
 	struct ap_session *session;
 	struct ap_tree *tree; /* NULL: only the target is recorded */
 	bool root_ended;      /* the target; others of the tree may go on */
+	bool is_shared;	      /* somebody else recorded it when we attached */
 	struct recording_exec exec;
 	struct ap_jit jit;		  /* of code that the target makes */
 	struct ap_symbolizer *symbolizer; /* while a profile is made */

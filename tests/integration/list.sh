@@ -52,6 +52,8 @@ attach first --period 96K -o "$tmp/first.folded" "$pid"
 first=$loader
 says 96K yes || fail "one that is recorded"
 attach second --period 2M -o "$tmp/second.folded" "$pid"
+! has "$tmp/first.err" "somebody else" || fail "the first one is not alone"
+wait_until has "$tmp/second.err" "^note: somebody else records it, too"
 says 2M yes || fail "one that is recorded twice"
 "$allocprof" list --json | python3 -c '
 import json, sys
