@@ -16,6 +16,9 @@
 #include "redact.h"
 #include "units.h"
 
+/* The share of samples in code that was not known yet from which on it is told. */
+#define UNKNOWN_NOTED 0.01
+
 static void loss_warn(void *context, const char *text)
 {
 	warning_print("%s", text);
@@ -232,6 +235,18 @@ int recording_no_samples(
 	return -ENODATA;
 }
 
+/* A recording of a tree loses the beginning of what is executed, where its tables come too late. */
+static void unknown_print(const struct ap_totals *totals)
+{
+	double share = (double)totals->ends[AP_END_CODE] / (double)totals->allocated.samples;
+
+	if (share > UNKNOWN_NOTED)
+		fprintf(stderr,
+			"note: %.0f%% of samples are under [truncated: %s], from when programs "
+			"had just begun\n",
+			100 * share, ap_end_name(AP_END_CODE));
+}
+
 static void end_print(const struct recording *recording, const struct ap_totals *totals)
 {
 	uint64_t wishes_lost = ap_session_wishes_lost(recording->session);
@@ -252,6 +267,8 @@ static void end_print(const struct recording *recording, const struct ap_totals 
 			recording->target.comm);
 	else
 		fprintf(stderr, "detached; %s keeps running\n", recording->target.comm);
+	if (recording->tree)
+		unknown_print(totals);
 }
 
 /* --strict: the outputs are written, but what they hold is not all. */

@@ -74,8 +74,11 @@ int recording_tree_hold(struct recording *recording)
 
 void recording_tree_follow(struct recording *recording, uint64_t now_ns)
 {
-	if (recording->tree)
-		ap_tree_follow(recording->tree, now_ns, death_tell, recording);
+	if (!recording->tree)
+		return;
+	ap_tree_follow(recording->tree, now_ns, death_tell, recording);
+	if (ap_tree_root_is_held(recording->tree))
+		recording->scan_ns = now_ns;
 }
 
 void recording_tree_settle(struct recording *recording, uint64_t now_ns)

@@ -334,8 +334,11 @@ void ap_holder_go(struct ap_holder *holder, pid_t pid)
 
 void ap_holder_end(struct ap_holder *holder)
 {
-	if (holder->socket >= 0)
+	/* A child of ours may have it as well. */
+	if (holder->socket >= 0) {
+		shutdown(holder->socket, SHUT_RDWR);
 		close(holder->socket);
+	}
 	while (holder->pid > 0 && waitpid(holder->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	*holder = AP_HOLDER_NONE;

@@ -50,7 +50,10 @@ int ap_tree_unwind_root(struct ap_tree *tree)
 {
 	int err = ap_tree_process_unwind(&tree->options, &tree->root, &tree->options.root->table);
 
-	ap_unwind_settle(ap_session_tables(tree->options.session), tree->root.list);
+	if (tree->root.is_held)
+		ap_holder_go(&tree->holder, tree->options.root->pid);
+	tree->root.is_held = false;
+	ap_unwind_settle(ap_session_tables(tree->options.session));
 	return err;
 }
 
@@ -60,8 +63,6 @@ static void process_scan(struct ap_tree *tree, struct ap_tree_process *process)
 	if (process->is_held)
 		ap_holder_go(&tree->holder, process->target.pid);
 	process->is_held = false;
-	if (process->list != AP_LIST_NONE)
-		ap_unwind_settle(ap_session_tables(tree->options.session), process->list);
 }
 
 /* It has executed a program: now, or when its libraries are there, if it can be held until then. */
@@ -84,7 +85,8 @@ const struct ap_process_files *ap_tree_mapped(void *context, pid_t pid, bool wan
 	if (wants_mappings && !process->ended && !process->is_held) {
 		uint64_t soonest = process->scanned_ns + WISH_PAUSE_NS;
 
-		process->pause_ns = WISH_PAUSE_NS;
+		if (process->pause_ns > WISH_PAUSE_NS)
+			process->pause_ns = WISH_PAUSE_NS;
 		if (process->scan_ns > soonest)
 			process->scan_ns = soonest;
 	}
@@ -236,6 +238,10 @@ static void held_take(struct ap_tree *tree, const struct ap_held *held)
 	struct ap_tree_process *process = process_find(tree, held->pid);
 	struct ap_process now;
 
+	if (held->pid == tree->options.root->pid) {
+		tree->root.is_held = held->is_held;
+		return;
+	}
 	if (!process) {
 		births_take(tree);
 		process = process_find(tree, held->pid);
@@ -347,6 +353,11 @@ int ap_tree_hold(struct ap_tree *tree)
 int ap_tree_held_fd(const struct ap_tree *tree)
 {
 	return tree->holder.socket;
+}
+
+bool ap_tree_root_is_held(const struct ap_tree *tree)
+{
+	return tree->root.is_held;
 }
 
 void ap_tree_release(struct ap_tree *tree)

@@ -47,10 +47,12 @@ int ap_tree_take_descendants(struct ap_tree *tree);
 /*
  * From now on holds what they execute, until its tables are there: see holder.h. 0 or a negative
  * errno: then it goes on without. The descriptor is readable when the tree is to be followed; -1:
- * nothing is held. The last one ends it, before the tree is closed if need be.
+ * nothing is held. The root, if held, goes on when its list of mappings has been brought up. The
+ * last one ends it, before the tree is closed if need be.
  */
 int ap_tree_hold(struct ap_tree *tree);
 int ap_tree_held_fd(const struct ap_tree *tree);
+bool ap_tree_root_is_held(const struct ap_tree *tree);
 void ap_tree_release(struct ap_tree *tree);
 
 /*

@@ -175,7 +175,7 @@ int ap_session_unwind(struct ap_session *session, const struct ap_mapping_table 
 {
 	int err = ap_unwind_update(session->unwind, 0, table);
 
-	ap_unwind_settle(session->unwind, 0);
+	ap_unwind_settle(session->unwind);
 	return err;
 }
 

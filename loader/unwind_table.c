@@ -367,13 +367,14 @@ int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_ma
 	return err ? err : failed;
 }
 
-void ap_unwind_settle(struct ap_unwind *unwind, uint32_t list)
+void ap_unwind_settle(struct ap_unwind *unwind)
 {
 	for (uint32_t i = 0; i < unwind->segment_count; i++) {
 		ap_kernel_array_settle(&unwind->segments[i].blocks);
 		ap_kernel_array_settle(&unwind->segments[i].pages);
 	}
-	ap_kernel_array_settle(&unwind->lists[list].array);
+	for (uint32_t i = 0; i < AP_LISTS; i++)
+		ap_kernel_array_settle(&unwind->lists[i].array);
 }
 
 /* ---- Lists of several processes ---- */

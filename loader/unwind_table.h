@@ -41,8 +41,11 @@ int ap_unwind_new(struct ap_unwind **ret, const struct ap_unwind_maps *maps);
  */
 int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_mapping_table *table);
 
-/* Waits for what the kernel still has to do of that; to be called once the list is in use. */
-void ap_unwind_settle(struct ap_unwind *unwind, uint32_t list);
+/*
+ * Waits for what the kernel still has to do of that, some 10 ms, for which nobody needs to wait who
+ * does not give up rights after it.
+ */
+void ap_unwind_settle(struct ap_unwind *unwind);
 
 /*
  * Lists of several processes. Number 0 is always there; another is the user's who has made it, and
