@@ -24,12 +24,11 @@
 #define SPARSE ((size_t)256)
 
 /*
- * Slices in a huge page of the system, and in a region that asks for them wherever it grows, with
- * 16 MiB besides the sparse ones: in a smaller process, 2 MiB is a lot. A large block has them
- * anywhere.
+ * Slices in a huge page of the system, and in a region that asks for them wherever it grows, from
+ * 16 MiB on: in a smaller process, 2 MiB is a lot. A large block has them anywhere.
  */
 #define HUGE_PAGE ((size_t)32)
-#define HUGE_FROM (SPARSE + 256)
+#define HUGE_FROM ((size_t)256)
 
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
@@ -50,7 +49,7 @@ static size_t first_arena;
 static size_t end_slice;	       /* where the region grows */
 static size_t last_slice;	       /* where it may grow to */
 static size_t written_headers;	       /* headers below this can be written */
-static size_t sparse_next, sparse_end; /* what is left of SPARSE, in no bitmap */
+static size_t sparse_next, sparse_end; /* what is left of SPARSE, in no bitmap and no count */
 static uint64_t purge_at; /* atomic: when to look for dirty slices; 0: there are none */
 
 void ap_region_lock(void)
@@ -305,10 +304,13 @@ static bool run_claim(size_t slice, size_t count)
 /* What is left of the small pages is for everybody. */
 static void sparse_share(void)
 {
-	if (sparse_next < sparse_end)
-		run_free(arena_of(sparse_next), sparse_next % ARENA_SLICES,
-			sparse_end - sparse_next);
+	size_t left = sparse_end - sparse_next;
+
+	if (left)
+		run_free(arena_of(sparse_next), sparse_next % ARENA_SLICES, left);
 	sparse_next = sparse_end;
+	ap_region.mapped += left;
+	ap_region.unused += left;
 }
 
 /* 0: they are used up. */
@@ -318,11 +320,13 @@ static size_t sparse_take(size_t count)
 		sparse_next = end_slice - SPARSE;
 		sparse_end = end_slice;
 		bits_set(arena_of(sparse_next)->free, sparse_next % ARENA_SLICES, SPARSE, false);
+		ap_region.mapped -= SPARSE;
+		ap_region.unused -= SPARSE;
 	}
 	if (sparse_end - sparse_next < count)
 		return 0;
 	sparse_next += count;
-	ap_region.unused -= count;
+	ap_region.mapped += count;
 	return sparse_next - count;
 }
 
