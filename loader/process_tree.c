@@ -22,6 +22,9 @@
 /* Reading all sites and live blocks takes some 20 ms. */
 #define SWEEP_PAUSE_NS (1000 * AP_MILLISECOND_NS)
 
+/* Of a new process, how many that are new as well. */
+#define GENERATIONS_MAX 64
+
 /* Crashed processes whose memory stays in the profile as they left it. */
 #define CRASHED_MAX 16
 
@@ -112,24 +115,72 @@ void ap_tree_root_variable(struct ap_tree *tree, const struct ap_process_variabl
 
 /* ---- Births and deaths ---- */
 
-static struct ap_tree_process *process_add(struct ap_tree *tree, pid_t pid, uint32_t parent_key)
+static const struct ap_target *target_of(
+	const struct ap_tree *tree, const struct ap_tree_process *process)
 {
-	struct ap_tree_process *parent = process_find(tree, (pid_t)AP_PROCESS_PID(parent_key));
-	const struct ap_target *from = parent ? &parent->target : NULL;
+	return process == &tree->root ? tree->options.root : &process->target;
+}
+
+/*
+ * Whose table says what the frames of a new one mean. That is its parent's, unless the parent has
+ * got another list since: then it is the table of who has the list that both had. Where nobody has
+ * it any more nobody has changed it, and the parent's table still has all that was in it. NULL: its
+ * parent has gone, too.
+ */
+static const struct ap_tree_process *list_owner(const struct ap_tree *tree,
+	const struct ap_tree_process *process, const struct ap_tree_process *parent)
+{
+	uint32_t list;
+
+	if (!ap_process_watch_get_list(tree->options.watch, process->key, &list) ||
+		(parent && list == parent->list))
+		return parent;
+	if (list == tree->root.list)
+		return &tree->root;
+	for (uint32_t i = 0; i < tree->count; i++)
+		if (tree->processes[i]->list == list)
+			return tree->processes[i];
+	return parent;
+}
+
+static struct ap_tree_process *process_add(
+	struct ap_tree *tree, pid_t pid, uint32_t parent_key, unsigned int generations);
+
+/*
+ * Numbers are looked at in no order: one that is not known yet is added first, and so are as many of
+ * its ancestors. (There may be no end to them, where numbers are used again.)
+ */
+static struct ap_tree_process *parent_get(
+	struct ap_tree *tree, uint32_t parent_key, unsigned int generations)
+{
+	pid_t pid = (pid_t)AP_PROCESS_PID(parent_key);
+	struct ap_tree_process *known =
+		pid == tree->options.root->pid ? &tree->root : process_find(tree, pid);
+	struct ap_process now;
+
+	if (known || !generations || !ap_process_watch_get(tree->options.watch, pid, &now) ||
+		now.borrows)
+		return known;
+	return process_add(tree, pid, now.parent, generations - 1);
+}
+
+static struct ap_tree_process *process_add(
+	struct ap_tree *tree, pid_t pid, uint32_t parent_key, unsigned int generations)
+{
+	const struct ap_tree_process *parent = parent_get(tree, parent_key, generations), *owner;
 	struct ap_tree_process *process;
 
-	if ((pid_t)AP_PROCESS_PID(parent_key) == tree->options.root->pid) {
-		parent = &tree->root;
-		from = tree->options.root;
-	}
 	if (ap_array_grow(
 		    (void **)&tree->processes, tree->count, &tree->room, sizeof(*tree->processes)))
 		return NULL;
 	process = ap_tree_process_new(&tree->options, pid);
 	if (!process)
 		return NULL;
-	if (from)
-		ap_tree_process_inherit(&tree->options, process, parent, from);
+	if (parent)
+		ap_tree_process_inherit(process, parent, target_of(tree, parent));
+	owner = process->executed ? NULL : list_owner(tree, process, parent);
+	if (owner)
+		ap_tree_process_share_list(&tree->options, process, owner, target_of(tree, owner));
 	tree->processes[tree->count++] = process;
 	return process;
 }
@@ -194,7 +245,7 @@ static void births_take(struct ap_tree *tree)
 	for (pid_t pid = 0; most-- && (pid = ap_process_watch_next(watch, pid));)
 		if (pid != tree->options.root->pid && !process_find(tree, pid) &&
 			ap_process_watch_get(watch, pid, &now) && !now.borrows)
-			process_add(tree, pid, now.parent);
+			process_add(tree, pid, now.parent, GENERATIONS_MAX);
 }
 
 /* Whether it lives, as what it is by now. */
@@ -221,7 +272,7 @@ static void process_look(struct ap_tree *tree, pid_t pid, ap_tree_tell_fn *tell,
 		return;
 	}
 	if (!process)
-		process = process_add(tree, pid, now.parent);
+		process = process_add(tree, pid, now.parent, GENERATIONS_MAX);
 	if (!process || process->ended)
 		return;
 	if (!process_update(tree, process, &now))

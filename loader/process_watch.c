@@ -126,11 +126,10 @@ int ap_process_watch_set_list(struct ap_process_watch *watch, uint32_t process, 
 		       : 0;
 }
 
-bool ap_process_watch_has_list(const struct ap_process_watch *watch, uint32_t process)
+bool ap_process_watch_get_list(
+	const struct ap_process_watch *watch, uint32_t process, uint32_t *list)
 {
-	uint32_t list;
-
-	return !bpf_map_lookup_elem(ap_process_watch_map(watch, AP_WATCH_LISTS), &process, &list);
+	return !bpf_map_lookup_elem(ap_process_watch_map(watch, AP_WATCH_LISTS), &process, list);
 }
 
 void ap_process_watch_remove(struct ap_process_watch *watch, pid_t pid)

@@ -41,11 +41,12 @@ bool ap_process_watch_get(const struct ap_process_watch *watch, pid_t pid, struc
 /* The number of the one after pid, in no order; 0 begins, and ends. */
 pid_t ap_process_watch_next(const struct ap_process_watch *watch, pid_t pid);
 
-/* Which list of mappings one has, as it stands in keys. 0 or a negative errno. */
+/* Which list of mappings one is to have, as it stands in keys. 0 or a negative errno. */
 int ap_process_watch_set_list(struct ap_process_watch *watch, uint32_t process, uint32_t list);
 
-/* Whether one has any. One that had its parent's memory until it executed has none. */
-bool ap_process_watch_has_list(const struct ap_process_watch *watch, uint32_t process);
+/* Which one it has. False: none, as one that had its parent's memory until it executed. */
+bool ap_process_watch_get_list(
+	const struct ap_process_watch *watch, uint32_t process, uint32_t *list);
 
 /* Forgets one that has ended. */
 void ap_process_watch_remove(struct ap_process_watch *watch, pid_t pid);

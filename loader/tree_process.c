@@ -17,6 +17,7 @@
 struct ap_tree_process *ap_tree_process_new(const struct ap_tree_options *options, pid_t pid)
 {
 	struct ap_tree_process *process = calloc(1, sizeof(*process));
+	uint32_t list;
 
 	if (!process)
 		return NULL;
@@ -26,21 +27,27 @@ struct ap_tree_process *ap_tree_process_new(const struct ap_tree_options *option
 	process->key = (uint32_t)pid;
 	process->list = AP_LIST_NONE;
 	process->pause_ns = PAUSE_LEAST_NS;
-	process->executed = !ap_process_watch_has_list(options->watch, process->key);
+	process->executed = !ap_process_watch_get_list(options->watch, process->key, &list);
 	return process;
 }
 
-void ap_tree_process_inherit(const struct ap_tree_options *options, struct ap_tree_process *process,
-	const struct ap_tree_process *parent, const struct ap_target *target)
+void ap_tree_process_inherit(struct ap_tree_process *process, const struct ap_tree_process *parent,
+	const struct ap_target *target)
 {
 	memcpy(process->target.comm, target->comm, sizeof(target->comm));
-	if (process->executed)
-		return;
-	ap_process_variables_inherit(&process->variables, &parent->variables);
+	if (!process->executed)
+		ap_process_variables_inherit(&process->variables, &parent->variables);
+}
+
+void ap_tree_process_share_list(const struct ap_tree_options *options,
+	struct ap_tree_process *process, const struct ap_tree_process *owner,
+	const struct ap_target *target)
+{
 	if (ap_mapping_table_fork(&process->target.table, &target->table))
 		return;
-	process->list = parent->list;
+	process->list = owner->list;
 	ap_unwind_list_share(ap_session_tables(options->session), process->list);
+	ap_process_watch_set_list(options->watch, process->key, process->list);
 }
 
 /*

@@ -29,12 +29,16 @@ struct ap_tree_process {
 struct ap_tree_process *ap_tree_process_new(const struct ap_tree_options *options, pid_t pid);
 
 /*
- * Gives a new one what it has from its parent, whose target may stand elsewhere: mappings and
- * variables, unless it was in its parent's memory until it executed, and the name, if it is too
- * short-lived to be asked.
+ * Gives a new one what it has from its parent, whose target may stand elsewhere: the name, if it is
+ * too short-lived to be asked, and variables, unless it was in its parent's memory until it executed.
  */
-void ap_tree_process_inherit(const struct ap_tree_options *options, struct ap_tree_process *process,
-	const struct ap_tree_process *parent, const struct ap_target *target);
+void ap_tree_process_inherit(struct ap_tree_process *process, const struct ap_tree_process *parent,
+	const struct ap_target *target);
+
+/* Gives it the list of mappings that another one has, and the table that the list is of. */
+void ap_tree_process_share_list(const struct ap_tree_options *options,
+	struct ap_tree_process *process, const struct ap_tree_process *owner,
+	const struct ap_target *target);
 
 /* Brings its list of mappings to what the table has. 0 or a negative errno. */
 int ap_tree_process_unwind(const struct ap_tree_options *options, struct ap_tree_process *process,
