@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # What preloading costs a process that does nothing: peak memory over glibc's and start-up time of
-# `true`, the medians of ROUNDS (15) times 40 runs, interleaved and pinned. PEERS as in run.py.
+# `true`, the medians of ROUNDS (15) times 40 runs, interleaved and pinned. PEERS as in run.py. The
+# row `nothing` is a library with nothing in it: what ld.so and the kernel need to load any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 O=${O:-build}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-allocators=$(python3 bench/allocators.py "${ALLOCATOR:-$O/liballocprof.so}" "${PEERS:-}")
+"${CC:-cc}" -O2 -shared -fPIC -o "$scratch/nothing.so" -x c - <<<'extern int nothing;'
+allocators=$(python3 bench/allocators.py "${ALLOCATOR:-$O/liballocprof.so}" "${PEERS:-}"
+  printf 'nothing\t%s\n' "$scratch/nothing.so")
 cpu=${CPU:-$(($(nproc) - 1))}
 for _ in $(seq "${ROUNDS:-15}"); do
   while IFS=$'\t' read -r name library; do
