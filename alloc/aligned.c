@@ -80,7 +80,7 @@ exported void *aligned_alloc(size_t align, size_t size)
 	return ap_malloc_aligned(align, size);
 }
 
-/* Returns the error and leaves errno alone. */
+/* Returns the error. errno is for the others, but glibc's sets it when there is no memory. */
 exported int posix_memalign(void **result, size_t align, size_t size)
 {
 	void *block;
@@ -89,7 +89,7 @@ exported int posix_memalign(void **result, size_t align, size_t size)
 		return EINVAL;
 	block = aligned_block(align, size);
 	if (unlikely(!block))
-		return ENOMEM;
+		return errno = ENOMEM;
 	*result = block;
 	return 0;
 }
