@@ -188,7 +188,10 @@ uint32_t ap_site_frame(
 		const struct ap_location *location = &profile->locations[frame[i].location];
 		const char *name = profile->functions[frame[i].function].name;
 
-		if (is_standard(name) || ap_location_is_reserved(profile, location))
+		/* Outside of it is the frame of a process, if any. */
+		if (ap_location_is_reserved(profile, location))
+			break;
+		if (is_standard(name))
 			continue;
 		if (!is_wrapper(name))
 			return i;

@@ -37,12 +37,16 @@ static bool is_unnamed(const struct ap_profile *profile, const struct ap_locatio
 	return location->mapping >= 0 && (!function || !*function->system_name);
 }
 
+/* Code that was not known then may be by now: where it is says nothing. */
 static bool is_cut(const struct ap_profile *profile, const struct ap_location *location)
 {
 	const struct ap_function *function = function_of(profile, location);
+	const char *unknown = ap_end_name(AP_END_CODE);
+	const size_t length = strlen(AP_TRUNCATED);
 
 	return location->mapping < 0 && function &&
-	       !strncmp(function->name, AP_TRUNCATED, strlen(AP_TRUNCATED));
+	       !strncmp(function->name, AP_TRUNCATED, length) &&
+	       strncmp(function->name + length, unknown, strlen(unknown)) != 0;
 }
 
 static void sample_add(const struct ap_profile *profile, const struct ap_sample *sample,

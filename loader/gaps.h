@@ -15,7 +15,7 @@ struct ap_gap {
 
 struct ap_gaps {
 	struct ap_gap names;  /* frames of mapped code without a function's name */
-	struct ap_gap stacks; /* stacks that could not be followed to their start */
+	struct ap_gap stacks; /* stacks that are cut in code that is known */
 };
 
 /* Of a profile that was recorded. 0 or -ENOMEM. */

@@ -38,6 +38,8 @@ static void shares_and_files(void **state)
 	uint32_t jit = location_add(profile, made, 0x3100, "[anon]+0x100", "");
 	uint32_t process = location_add(profile, -1, 0, "program (7)", "");
 	uint32_t cut = location_add(profile, -1, 0, "[truncated: no unwind table]", "");
+	uint32_t unknown = location_add(profile, -1, 0, "[truncated: code not known yet]", "");
+	const uint32_t late[] = {named, unknown, process};
 	const uint32_t whole[] = {named, nameless, process},
 		       broken[] = {nameless, jit, cut, process};
 	struct ap_gaps gaps;
@@ -53,6 +55,11 @@ static void shares_and_files(void **state)
 	assert_float_equal(gaps.names.share, 500.0 / 800, 1e-9);
 	assert_string_equal(gaps.names.file, "/bin/program");
 	assert_float_equal(gaps.stacks.share, 0.25, 1e-9);
+	assert_string_equal(gaps.stacks.file, "[anon]");
+	/* Where code was not known is no fault of its file. */
+	sample_add(profile, late, 3, 400);
+	assert_int_equal(ap_gaps_find(&gaps, profile), 0);
+	assert_float_equal(gaps.stacks.share, 0.125, 1e-9);
 	assert_string_equal(gaps.stacks.file, "[anon]");
 	ap_profile_free(profile);
 }

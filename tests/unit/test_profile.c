@@ -358,6 +358,19 @@ static void sites_are_not_of_the_standard_library(void **state)
 		"std::vector<int>::_M_realloc_insert()");
 }
 
+static void a_process_is_no_site(void **state)
+{
+	struct ap_profile *profile = *state;
+	uint32_t grow = location(profile, -1, 1, "std::vector<int>::_M_realloc_insert()");
+	uint32_t cut = (uint32_t)ap_profile_reserved(profile, "[truncated: unreadable]");
+	uint32_t process = (uint32_t)ap_profile_reserved(profile, "worker (4128)");
+
+	assert_string_equal(
+		site(profile, (uint32_t[]){cut, process}, 2), "[truncated: unreadable]");
+	assert_string_equal(site(profile, (uint32_t[]){grow, cut, process}, 3),
+		"std::vector<int>::_M_realloc_insert()");
+}
+
 static void sites_are_not_ones_own_malloc(void **state)
 {
 	static const char *const wrappers[] = {"xmalloc", "zmalloc_usable", "PyMem_RawRealloc",
@@ -426,6 +439,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inlined_functions_are_frames, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			sites_are_not_of_the_standard_library, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_is_no_site, setup, teardown),
 		cmocka_unit_test_setup_teardown(sites_are_not_ones_own_malloc, setup, teardown),
 		cmocka_unit_test(names_are_made_printable),
 	};
