@@ -28,7 +28,8 @@ const char recording_options_help[] =
 	"      --strict             exit with status 7 when a sample lost its stack\n"
 	"      --max-stacks N       different stacks to keep apart (16384)\n"
 	"      --max-live N         sampled blocks to follow until their free (65536)\n"
-	"  -v, --verbose            print what libbpf says and what is unwound by\n";
+	"  -v, --verbose            print what is unwound by, and what libbpf warns of;\n"
+	"                           twice: all that libbpf says\n";
 
 /*
  * What is asked of a target that nobody has thought about, in samples a second. 250 of 5 to 9 us are
@@ -166,6 +167,7 @@ static int option_take(
 	case OPTION_MAX_LIVE:
 		return count_take("--max-live", text, 1 << 23, &options->session.max_live, error);
 	case 'v':
+		options->session.log_debug = options->verbose;
 		options->verbose = true;
 		options->session.log = libbpf_log;
 		return 0;

@@ -53,13 +53,14 @@ struct ap_session {
 
 /* libbpf has one print function for the whole process. */
 static void (*print_to)(const char *text);
+static bool print_debug;
 
 static int print(enum libbpf_print_level level, const char *format, va_list args)
 {
 	char *text;
 	int length;
 
-	if (!print_to)
+	if (!print_to || (level == LIBBPF_DEBUG && !print_debug))
 		return 0;
 	length = vasprintf(&text, format, args);
 	if (length < 0)
@@ -235,6 +236,7 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 		return ap_error_errno(
 			error, AP_EXIT_FAILURE, -ENOMEM, "cannot record process %d", pid);
 	print_to = options->log;
+	print_debug = options->log_debug;
 	libbpf_set_print(print);
 	err = ap_preflight(&session->kernel, error);
 	if (err) {

@@ -33,6 +33,7 @@ struct ap_session_options {
 	const struct ap_process_watch *tree;
 	/* Gets libbpf's messages, whole lines; NULL: they are dropped. */
 	void (*log)(const char *text);
+	bool log_debug; /* also what only tells what it does */
 };
 
 #define AP_SESSION_DEFAULTS                                                        \

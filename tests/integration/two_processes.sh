@@ -5,7 +5,7 @@
 need_bpf
 
 start prober --threads 2 --endless
-attach neighbour --show allocated -o "$tmp/neighbour.folded" "$pid"
+attach neighbour -vv --show allocated -o "$tmp/neighbour.folded" "$pid"
 neighbour=$loader
 wait_until has "$tmp/prober.out" "^endless"
 # Its pipe and its output make room for those of the second.
@@ -21,6 +21,8 @@ detach || fail "attach ended with $?"
 equal "semaphores after" "$(semaphores "$pid")" "0 0 "
 diff <(from_path "$tmp/exact.folded") <(expected live bytes) || fail "not what was fired"
 grep '^kernel:' "$tmp/exact.err"
+has "$tmp/neighbour.err" "^libbpf: loading object" || fail "-vv does not say what libbpf does"
+! has "$tmp/exact.err" "^libbpf: loading object" || fail "-v says what only -vv should"
 if [[ ",${ALLOCPROF_FORCE:-}," = *,perf-uprobe,* ]]; then
   has "$tmp/exact.err" "attached by perf uprobes" || fail "not attached as was asked for"
 fi
