@@ -229,6 +229,21 @@ static void preload_check(struct ap_checkup *checkup, const struct ap_target *ta
 	}
 }
 
+/*
+ * Whether a file is still where the process has mapped it from. That is said as seen from the
+ * process's root, if it has file systems of its own, and else, also in a chroot, from ours.
+ */
+static bool is_in_place(const struct ap_process_files *files, const struct ap_object *object)
+{
+	int now = ap_process_files_path(files, object->path);
+	struct stat status = {0};
+	bool found = now >= 0 && !fstat(now, &status) && status.st_ino == object->inode;
+
+	if (now >= 0)
+		close(now);
+	return found || (!stat(object->path, &status) && status.st_ino == object->inode);
+}
+
 /* Files that are not any more what the process has mapped. */
 static void deleted_check(struct ap_checkup *checkup, const struct ap_target *target)
 {
@@ -239,20 +254,15 @@ static void deleted_check(struct ap_checkup *checkup, const struct ap_target *ta
 
 	for (size_t i = 0; i < table->object_count; i++) {
 		const struct ap_object *object = table->objects[i];
-		struct stat status;
-		int now;
 
 		if (!object->inode)
 			continue;
 		files++;
 		unread += object->fd < 0;
-		now = ap_process_files_path(&table->files, object->path);
-		if (now < 0 || fstat(now, &status) || status.st_ino != object->inode) {
-			gone++;
-			ap_printable(name, sizeof(name), object->path);
-		}
-		if (now >= 0)
-			close(now);
+		if (is_in_place(&table->files, object))
+			continue;
+		gone++;
+		ap_printable(name, sizeof(name), object->path);
 	}
 	text_set(check, "%zu mapped", files);
 	if (unread) {

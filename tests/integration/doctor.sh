@@ -58,6 +58,16 @@ rm "$tmp/deleted"
 doctor deleted 0 "$allocprof" doctor "$deleted"
 says deleted warn files "[0-9]+ mapped, 1 replaced or deleted since, as $tmp/deleted"
 
+# In a chroot all files are where they were.
+mkdir "$tmp/root"
+ldd "$programs/prober" | grep -o '/[^ ]*' | xargs -I FILE cp -L --parents FILE "$tmp/root"
+cp "$programs/prober" "$tmp/root/caged"
+chroot "$tmp/root" /caged <>"$tmp/prober.in" >"$tmp/chroot.out" &
+started+=("$!")
+wait_until has "$tmp/chroot.out" "^ready"
+doctor chroot 0 "$allocprof" doctor "$!"
+says chroot ok files "[0-9]+ mapped$"
+
 "$allocprof" doctor --json --name prober | python3 -c '
 import json, sys
 got = json.load(sys.stdin)
