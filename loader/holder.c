@@ -85,10 +85,17 @@ static void tracee_forget(struct tracees *all, struct tracee *tracee)
 	*tracee = all->items[--all->count];
 }
 
+/* One that is being killed cannot be let go any more. Its parent waits for us to see its end. */
 static void tracee_leave(struct tracees *all, struct tracee *tracee, int with_signal)
 {
-	ptrace(PTRACE_DETACH, tracee->pid, NULL, (long)with_signal);
-	tracee_forget(all, tracee);
+	if (!ptrace(PTRACE_DETACH, tracee->pid, NULL, (long)with_signal)) {
+		tracee_forget(all, tracee);
+		return;
+	}
+	if (tracee->state != STATE_LEAVES)
+		say(all->socket, tracee->pid, false);
+	tracee->state = STATE_LEAVES;
+	tracee->until_ns = UINT64_MAX;
 }
 
 static bool tracee_go_on(struct tracees *all, struct tracee *tracee)
