@@ -144,12 +144,14 @@ int view_choose(
 int view(const struct view_options *options, const struct ap_profile *profile,
 	const struct ap_profile *difference, struct ap_error *error)
 {
+	const struct output_options *out = &options->out;
 	int err;
 
-	if (options->out.count)
-		return outputs_write(&options->out, profile, difference, error);
-	/* Whoever has read enough of a table, as head does, wants no message about the rest. */
-	signal(SIGPIPE, SIG_DFL);
+	/* Whoever has read enough, as head does, wants no message about the rest. */
+	if (!out->count || (out->count == 1 && !strcmp(out->output->path, "-")))
+		signal(SIGPIPE, SIG_DFL);
+	if (out->count)
+		return outputs_write(out, profile, difference, error);
 	err = ap_format_text_write(stdout, difference ? difference : profile, &options->out.format);
 	if (err)
 		ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot write to standard output");

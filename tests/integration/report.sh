@@ -139,11 +139,13 @@ done
 status 0 "$allocprof" version --json
 has "$tmp/status.out" '^\{"schema":1,.*"diff".*"speedscope"' || fail "features"
 
-# A table that nobody reads to its end is no error, and nothing to talk about.
-exec 4> >(true)
-wait $!
-status=0
-"$allocprof" report "$tmp/base.pb.gz" >&4 2>"$tmp/pipe.err" || status=$?
-exec 4>&-
-equal "status without a reader" $status 141
-equal "messages without a reader" "$(cat "$tmp/pipe.err")" ""
+# What nobody reads to its end is no error, and nothing to talk about.
+for form in -q --json; do
+  exec 4> >(true)
+  wait $!
+  status=0
+  "$allocprof" report $form "$tmp/base.pb.gz" >&4 2>"$tmp/pipe.err" || status=$?
+  exec 4>&-
+  equal "status of $form without a reader" $status 141
+  equal "messages of $form without a reader" "$(cat "$tmp/pipe.err")" ""
+done
