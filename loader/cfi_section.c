@@ -114,8 +114,13 @@ int ap_cfi_sections_find(struct ap_cfi_section ret[AP_CFI_SECTIONS], const struc
 		ret[count++].is_eh_frame = 1;
 	else if (err != -ENOENT)
 		return err;
-	/* One that cannot be read costs the code that has no other. */
-	if (!section_find(&ret[count], file, ".debug_frame"))
+	/*
+	 * Go's says of its assembly, which goes from one stack to another to call C, that the stack
+	 * stays. Its code keeps frame pointers. One that cannot be read costs the code that has no
+	 * other.
+	 */
+	if (section_find(&ret[count], file, ".note.go.buildid") == -ENOENT &&
+		!section_find(&ret[count], file, ".debug_frame"))
 		count++;
 	return count ? count : -ENOENT;
 }
