@@ -311,6 +311,12 @@ void ap_checkup_target(struct ap_checkup *checkup, pid_t pid)
 		text_set(check, "%s", name);
 		check = check_add(checkup, "sampling period");
 		text_set(check, target.probed[0].period_address ? "can be set" : "is fixed");
+		check = check_add(checkup, "malloc");
+		text_set(check, "no other one in the program");
+		if (ap_target_is_shadowed(&target)) {
+			text_set(check, "the program has its own, which comes before a library's");
+			hint_set(check, AP_VERDICT_WARN, "build the program without");
+		}
 	}
 	deleted_check(checkup, &target);
 out:

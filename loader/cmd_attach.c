@@ -52,6 +52,14 @@ int recording_attach(struct recording *recording, pid_t pid, struct ap_error *er
 	return err ? err : recording_privilege_drop(recording, error);
 }
 
+void recording_shadow_warn(const struct ap_target *target)
+{
+	if (ap_target_is_shadowed(target))
+		warning_print("%s has a malloc of its own, which comes before that of a library: "
+			      "what it allocates is not recorded, unless it is built without",
+			target->comm);
+}
+
 static int record(struct recording *recording, pid_t pid, struct ap_error *error)
 {
 	const struct ap_target *target = &recording->target;
@@ -60,6 +68,7 @@ static int record(struct recording *recording, pid_t pid, struct ap_error *error
 
 	if (err)
 		return err;
+	recording_shadow_warn(target);
 	if (!recording->options->out.quiet) {
 		fprintf(stderr, "attached to %s (pid %d)", target->comm, target->pid);
 		if (recording_period(recording))

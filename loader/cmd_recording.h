@@ -137,6 +137,9 @@ int recording_prepare(struct recording *recording, struct ap_error *error);
  */
 int recording_attach(struct recording *recording, pid_t pid, struct ap_error *error);
 
+/* Warns of a program that does not use the malloc with the probes. */
+void recording_shadow_warn(const struct ap_target *target);
+
 /* Opens the session of the target, and with --follow-fork what follows its children. */
 int recording_session_open(struct recording *recording, struct ap_error *error);
 

@@ -52,7 +52,7 @@ static int library_open(
 }
 
 /* Said at once: at the end it may have run for hours. */
-static void static_warn(const struct ap_target *target)
+static void program_warn(const struct ap_target *target)
 {
 	const struct ap_mapping *program = target->table.program;
 
@@ -61,6 +61,7 @@ static void static_warn(const struct ap_target *target)
 		warning_print("%s is static, which ignores LD_PRELOAD: it is not recorded, "
 			      "unless it is linked with liballocprof.a",
 			target->comm);
+	recording_shadow_warn(target);
 }
 
 /* The child's status goes to *status once it has ended. `library` stays until the session ends. */
@@ -108,7 +109,7 @@ static int record(struct recording *recording, struct ap_object *library, char *
 	err = recording_scan(recording, error);
 	recording->hold = &child.hold;
 	ap_child_hold_go(recording->hold);
-	static_warn(target);
+	program_warn(target);
 	if (err == -ESRCH)
 		err = 0;
 	if (!err)

@@ -217,6 +217,18 @@ static bool has_both(const struct ap_usdt *usdt)
 	return kinds == (1U << AP_USDT_ALLOC | 1U << AP_USDT_FREE);
 }
 
+bool ap_target_is_shadowed(const struct ap_target *target)
+{
+	const struct ap_mapping *program = target->table.program;
+
+	if (!program || !program->object)
+		return false;
+	for (size_t i = 0; i < target->probed_count; i++)
+		if (target->probed[i].object == program->object)
+			return false;
+	return ap_preload_is_shadowed(program->object->fd);
+}
+
 static const char *unusable_why(const struct ap_probed *probed)
 {
 	if (probed->err == -ENOTSUP)

@@ -49,6 +49,9 @@ int ap_target_search(struct ap_target *target, struct ap_error *error);
 /* Fails when no probes, or not both of them, have been found. */
 int ap_target_check_probes(const struct ap_target *target, struct ap_error *error);
 
+/* Whether its program has a malloc without probes, which comes before those of all libraries. */
+bool ap_target_is_shadowed(const struct ap_target *target);
+
 /*
  * Where something of such a file is in the target, by its address in the file's own terms: found by
  * the mapping of its code. 0: nowhere.

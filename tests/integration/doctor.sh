@@ -58,6 +58,35 @@ rm "$tmp/deleted"
 doctor deleted 0 "$allocprof" doctor "$deleted"
 says deleted warn files "[0-9]+ mapped, 1 replaced or deleted since, as $tmp/deleted"
 
+# One that has a malloc of its own, which no library replaces.
+cat >"$tmp/shadow.c" <<'END'
+#include <string.h>
+#include <unistd.h>
+static char heap[1 << 20];
+static size_t used;
+void *malloc(size_t size) { return heap + (used += (size + 31) & ~15UL) - ((size + 15) & ~15UL); }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *old, size_t size) { void *block = malloc(size); return old ? memcpy(block, old, size) : block; }
+void free(void *block) {}
+int main(void) { return pause(); }
+END
+gcc -fno-builtin -o "$tmp/shadow" "$tmp/shadow.c"
+LD_PRELOAD=$O/liballocprof.so "$tmp/shadow" &
+shadow=$!
+started+=("$shadow")
+wait_until grep -qs liballocprof "/proc/$shadow/maps"
+doctor shadow 0 "$allocprof" doctor "$shadow"
+says shadow warn malloc "the program has its own"
+says fine ok malloc "no other one in the program"
+"$allocprof" attach -q -d 100ms -o "$tmp/shadow.pb.gz" "$shadow" 2>"$tmp/shadow.err" || equal "status" $? 6
+has "$tmp/shadow.err" "^warning: shadow has a malloc of its own" || fail "attach does not warn of another malloc"
+"$allocprof" run -q "$tmp/shadow" 2>"$tmp/shadow_run.err" &
+loader=$!
+started+=("$loader")
+wait_until has "$tmp/shadow_run.err" "^warning: shadow has a malloc of its own"
+kill -TERM "$loader"
+wait "$loader" || true
+
 # In a chroot all files are where they were.
 mkdir "$tmp/root"
 ldd "$programs/prober" | grep -o '/[^ ]*' | xargs -I FILE cp -L --parents FILE "$tmp/root"
