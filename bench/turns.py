@@ -2,28 +2,36 @@
 """What a recording costs, within one process that is recorded by turns.
 
 Two runs of a program differ by more than a recording costs: where its memory lies is left to chance.
-One process has that once, and what is left are the minutes in which the machine is slower, which
-neighbours share.
+One process has that once, and what is left are the moments in which the machine is slower, which
+neighbours share. So a round is short: a turn without, a recording, a turn without. And since a
+recording takes a second to begin and end, in which the machine changes, there is a second way: the
+semaphores of a recorded process are lowered and raised, many times in a round.
 """
 import os
+import re
 import signal
+import socket
+import statistics
 import subprocess
 import time
 from pathlib import Path
 
 import workloads
-from interval import percent
+from interval import percent, ranked
 from recording import (BUILT, OTHERS, OURS, ROUNDS, SCALE, TOP, Profiler, attach_ours, record_end,
                        start)
 
-PHASE = 2.0 * SCALE  # seconds with the recording, and seconds without
-SETTLE = 1.0  # seconds that the limit of the rate has to find its period
+TURN = SCALE  # seconds without a recording, before one and behind it; of one there are twice as many
+SETTLE = 0.3  # seconds that the limit of the rate has to find its period, and the kernel to clear away
+SHORT_TURN, SWITCHES = 0.1 * SCALE, 40  # where no recording begins and ends between turns
+LIFE = 10  # rounds of one process
 
 
 class Slots:
     """The 256 slots without end."""
     name = "256 slots"
-    CHUNK = 1_000_000  # pairs, about 20 ms
+    CHUNK = 1_000_000  # pairs, 5 to 20 ms
+    period = 0  # that --max-rate finds for it; 0: unknown
 
     def __init__(self, profiler):
         self.process = start(profiler, [str(BUILT / "pairs"), "slots", str(self.CHUNK), "endless"], {},
@@ -46,34 +54,43 @@ class Slots:
     def end(self):
         self.process.kill()
         self.process.wait()
+        self.done.close()
 
 
 class Redis:
-    """redis-server under redis-benchmark, which sets random ones of 100,000 keys."""
+    """redis-server under redis-benchmark, which sets random ones of 100,000 keys, ten in a command: so
+    the server is what has no pause. With one it is the client, and what a command costs the server
+    goes up and down with how many are there when it wakes."""
     name = "redis"
+    FILL = 2.0  # seconds until the keys are there
+    period = 0
 
     def __init__(self, profiler):
-        self.workload = workloads.redis(TOP / "build/root", 1)
-        self.process = start(profiler, self.workload.command, self.workload.env)
-        self.port = self.workload.command[self.workload.command.index("--port") + 1]
-        while self.tool("redis-cli", "ping").stdout.read().strip() != b"PONG":
-            time.sleep(0.02)
-        self.client = self.tool("redis-benchmark", "-q", "-P", "16", "-c", "20", "-r", "100000", "-d", "100",
-                                "-t", "set", "-n", "1000000000")
-        time.sleep(2 * PHASE)  # until the keys are there
-
-    def tool(self, name, *arguments):
-        return subprocess.Popen([str(TOP / "build/root/usr/bin" / name), "-p", self.port, *arguments],
-                                env={**os.environ, **self.workload.env}, stdout=subprocess.PIPE,
-                                stderr=subprocess.DEVNULL,
-                                preexec_fn=lambda: os.sched_setaffinity(0, OTHERS))
+        workload = workloads.redis(TOP / "build/root", 1)
+        self.process = start(profiler, workload.command, workload.env)
+        port = workload.command[workload.command.index("--port") + 1]
+        while True:
+            try:
+                self.connection = socket.create_connection(("127.0.0.1", int(port)))
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.02)
+        self.answers = self.connection.makefile("rb")
+        self.client = subprocess.Popen(
+            [str(TOP / "build/root/usr/bin/redis-benchmark"), "-p", port, "-q", "-P", "8", "-c", "20", "-r",
+             "100000", "-d", "100", "-t", "mset", "-n", "1000000000"], env={**os.environ, **workload.env},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: os.sched_setaffinity(0, OTHERS))
+        time.sleep(self.FILL)
 
     def used(self):
-        """CPU seconds of the server's main thread, and the commands that it has served."""
-        told = self.tool("redis-cli", "info", "stats").communicate()[0].decode()
-        served = next(line for line in told.splitlines() if line.startswith("total_commands_processed"))
-        ran = Path("/proc/%d/schedstat" % self.process.pid).read_text().split()[0]
-        return int(ran) / 1e9, int(served.split(":")[1])
+        """CPU seconds of the server's main thread, and the commands that it has served: as the server
+        itself tells, both of the same moment."""
+        self.connection.sendall(b"INFO cpu stats\r\n")
+        told = self.answers.read(int(self.answers.readline()[1:]) + 2).decode()
+        found = dict(re.findall(r"(\w+):(\S+)", told))
+        return (float(found["used_cpu_user_main_thread"]) + float(found["used_cpu_sys_main_thread"]),
+                int(found["total_commands_processed"]))
 
     def cost(self, seconds):
         """CPU seconds of a command, from now on."""
@@ -83,41 +100,119 @@ class Redis:
         return (after[0] - before[0]) / (after[1] - before[1])
 
     def end(self):
+        self.connection.close()
         for process in (self.client, self.process):
             process.kill()
             process.wait()
 
 
-def recorded(target, attach):
-    """What the target's work costs while it is recorded, and the samples."""
-    attached = attach(target.process.pid)
+class Bystander:
+    """What is recorded in the control: a process that stands still."""
+
+    def __init__(self, profiler):
+        self.process = start(profiler, [str(BUILT / "pairs"), "slots", "1", "stop"], {})
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Semaphores:
+    """Those of a recorded process. While they are lowered, to the allocator nobody listens."""
+
+    def __init__(self, pid):
+        told = subprocess.run(["nm", str(OURS)], capture_output=True, text=True, check=True).stdout
+        rows = [line.split() for line in told.splitlines()]
+        symbols = {row[2]: int(row[0], 16) for row in rows if len(row) == 3}
+        maps = Path("/proc/%d/maps" % pid).read_text().splitlines()
+        base = min(int(line.split("-")[0], 16) for line in maps if line.endswith("/" + OURS.name))
+        # The first is half a word: alloc/probe.h.
+        self.places = [base + symbols["ap_alloc_word"] + 2, base + symbols["ap_free_semaphore"]]
+        self.period_place = base + symbols["allocprof_sample_period"]
+        self.memory = os.open("/proc/%d/mem" % pid, os.O_RDWR)
+
+    def period(self):
+        return int.from_bytes(os.pread(self.memory, 8, self.period_place), "little")
+
+    def set(self, raised, period):
+        for place in self.places:
+            os.pwrite(self.memory, raised.to_bytes(2, "little"), place)
+        # The allocator had put back its own when it noticed that nobody listens any more.
+        os.pwrite(self.memory, period.to_bytes(8, "little"), self.period_place)
+
+    def end(self):
+        os.close(self.memory)
+
+
+def attached_by_turns(target, attach, recorded):
+    """A recording's cost over that of the turns around it, and its samples."""
+    before = target.cost(TURN)
+    attached = attach(recorded.process.pid)
     time.sleep(SETTLE)
-    cost = target.cost(PHASE)
+    cost = target.cost(2 * TURN)
+    samples = end_of(attached)
+    time.sleep(SETTLE)
+    return 2 * cost / (before + target.cost(TURN)), samples
+
+
+def end_of(attached):
     attached.send_signal(signal.SIGINT)
-    return cost, record_end(attached)
+    return record_end(attached)
 
 
-def compare(target, attach):
-    """The ratios of neighbours, and samples a second."""
-    ratios, samples = [], 0
-    for number in range(ROUNDS):
+def heard_by_turns(target, attach, recorded):
+    """In one recording, at the period that it has found, turns in which the semaphores are raised over
+    turns in which they are not, which come as fast as is possible in no other way."""
+    pid = recorded.process.pid
+    semaphores = Semaphores(pid)
+    if not target.period:
+        attached = attach(pid)
+        time.sleep(1 + SETTLE)
+        target.period = semaphores.period()
+        end_of(attached)
+    attached = attach_ours("--period", str(target.period), "--max-rate", "0")(pid)
+    cost = [0.0, 0.0]
+    for number in range(SWITCHES):
         # The order turns about, so that a drift in speed cancels.
-        plain = None if number % 2 else target.cost(PHASE)
-        cost, count = recorded(target, attach)
-        ratios.append(cost / (plain or target.cost(PHASE)))
-        samples += count
-    return ratios, samples / (ROUNDS * (SETTLE + PHASE))
+        for raised in (0, 1) if number % 2 else (1, 0):
+            semaphores.set(raised, target.period)
+            cost[raised] += target.cost(SHORT_TURN)
+    semaphores.set(1, target.period)
+    semaphores.end()
+    return cost[1] / cost[0], end_of(attached)
+
+
+def compare(kind, method, attach, control):
+    """The ratios of the rounds, and the samples of one."""
+    ours = Profiler("allocprof", str(OURS))
+    ratios, samples = [], []
+    while len(ratios) < ROUNDS:
+        processes = [kind(ours), Bystander(ours)] if control else [kind(ours)]
+        try:
+            for _ in range(min(LIFE, ROUNDS - len(ratios))):
+                ratio, count = method(processes[0], attach, processes[-1])
+                ratios.append(ratio)
+                samples.append(count)
+        finally:
+            for process in processes:
+                process.end()
+    if not control and not all(samples):
+        raise SystemExit("overhead: %s: a recording without samples" % kind.name)
+    return ratios, statistics.median(samples)
 
 
 def table():
-    yield "| by turns, %d pairs of %g s | recorded over not, 95%% | samples a second |" % (ROUNDS, PHASE)
-    yield "|---|---|---|"
+    yield "| by turns, %d rounds | more than without, 95%% | one round, sd | its samples |" % ROUNDS
+    yield "|---|---|---|---|"
+    rows = [("another process attached to", attached_by_turns, ()), ("attached", attached_by_turns, ())]
+    rows += [("attached, --period " + period, attached_by_turns, ("--period", period))
+             for period in ("512K", "64K", "4K")]
+    rows += [("heard", heard_by_turns, ())]
     for kind in (Slots, Redis):
-        for options in ((), ("--period", "512K"), ("--period", "64K"), ("--period", "4K")):
-            target = kind(Profiler("allocprof", str(OURS)))
-            try:
-                ratios, rate = compare(target, attach_ours(*options))
-            finally:
-                target.end()
-            yield "| %s, %s | %s | %.0f |" % (
-                kind.name, " ".join(options) or "with its defaults", percent(ratios), rate)
+        for number, (name, method, options) in enumerate(rows):
+            if not re.search(os.environ.get("PROFILERS", "."), "%s, %s" % (kind.name, name)):
+                continue
+            ratios, samples = compare(kind, method, attach_ours(*options), number == 0)
+            yield "| %s, %s | %s | %.1f%% | %d |" % (
+                kind.name, name, percent(ratios, ranked), 100 * statistics.stdev(ratios), samples)
