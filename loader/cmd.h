@@ -218,9 +218,11 @@ extern const char process_option_help[];
 int recording_process_take(
 	struct recording_options *options, int option, const char *text, struct ap_error *error);
 
-/* From the other arguments, or by name (NULL: none). 0 or a negative errno with the error filled
- * in. */
-int process_choose(const char *command, const char *name, int argc, char **argv, pid_t *ret,
-	struct ap_error *error);
+/*
+ * From the other arguments, or by name (NULL: none), as ap_process_by_name(). 0 or a negative errno
+ * with the error filled in.
+ */
+int process_choose(const char *command, const char *name, bool of_tree, int argc, char **argv,
+	pid_t *ret, struct ap_error *error);
 
 #endif

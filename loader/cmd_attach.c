@@ -100,8 +100,8 @@ int cmd_attach(int argc, char **argv)
 		return AP_EXIT_OK;
 	}
 	if (!err)
-		err = process_choose(
-			"attach", options.name, argc - optind, argv + optind, &pid, &error);
+		err = process_choose("attach", options.name, options.tree, argc - optind,
+			argv + optind, &pid, &error);
 	if (!err)
 		err = record(&recording, pid, &error);
 	recording_clear(&recording);

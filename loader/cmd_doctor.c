@@ -92,7 +92,8 @@ int cmd_doctor(int argc, char **argv)
 		}
 	}
 	if (!err && (name || optind < argc))
-		err = process_choose("doctor", name, argc - optind, argv + optind, &pid, &error);
+		err = process_choose(
+			"doctor", name, false, argc - optind, argv + optind, &pid, &error);
 	if (err)
 		return command_fail(argc, argv, &error);
 	ap_checkup_machine(&checkup);

@@ -23,8 +23,8 @@ static int pid_parse(const char *text, pid_t *ret, struct ap_error *error)
 	return 0;
 }
 
-int process_choose(const char *command, const char *name, int argc, char **argv, pid_t *ret,
-	struct ap_error *error)
+int process_choose(const char *command, const char *name, bool of_tree, int argc, char **argv,
+	pid_t *ret, struct ap_error *error)
 {
 	const char *what = NULL;
 
@@ -39,5 +39,6 @@ int process_choose(const char *command, const char *name, int argc, char **argv,
 		ap_error_hint(error, "allocprof %s --help", command);
 		return -EINVAL;
 	}
-	return name ? ap_process_by_name(name, ret, error) : pid_parse(argv[0], ret, error);
+	return name ? ap_process_by_name(name, of_tree, ret, error)
+		    : pid_parse(argv[0], ret, error);
 }

@@ -409,8 +409,8 @@ int cmd_top(int argc, char **argv)
 	if (!err)
 		err = options_check(&options, &error);
 	if (!err)
-		err = process_choose(
-			"top", options.recording.name, argc - optind, argv + optind, &pid, &error);
+		err = process_choose("top", options.recording.name, false, argc - optind,
+			argv + optind, &pid, &error);
 	if (!err)
 		err = record(&top, pid, &error);
 	ap_top_clear(&top.model);

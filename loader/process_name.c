@@ -10,11 +10,15 @@
 
 #include "printable.h"
 #include "proc.h"
+#include "table.h"
 
 #define COMM_MAX 15 /* without the NUL: TASK_COMM_LEN of the kernel */
 
 /* Numbers that a message has room for. */
 #define LISTED 12
+
+/* Generations that are looked through. */
+#define ANCESTORS_MAX 64
 
 static bool has_name(pid_t pid, const char *name)
 {
@@ -26,38 +30,108 @@ static bool has_name(pid_t pid, const char *name)
 	return strncmp(comm, name, COMM_MAX) == 0;
 }
 
-int ap_process_by_name(const char *name, pid_t *ret, struct ap_error *error)
+struct named {
+	pid_t *pids;
+	uint32_t count, room;
+};
+
+static int named_find(struct named *named, const char *name)
 {
 	DIR *folder = opendir("/proc");
-	char list[LISTED * 12 + 8] = "", shown[64];
-	unsigned int count = 0;
-	size_t used = 0;
 	int err = folder ? 0 : ap_errno();
 
-	ap_printable(shown, sizeof(shown), name);
 	if (err)
-		return ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot read /proc");
-	for (const struct dirent *entry; (entry = readdir(folder));) {
+		return err;
+	for (const struct dirent *entry; !err && (entry = readdir(folder));) {
 		pid_t pid = atoi(entry->d_name);
 
 		if (pid <= 0 || pid == getpid() || !has_name(pid, name))
 			continue;
-		*ret = pid;
-		if (++count <= LISTED)
-			used += (size_t)snprintf(list + used, sizeof(list) - used, " %d", pid);
-		else if (count == LISTED + 1)
-			snprintf(list + used, sizeof(list) - used, " ...");
+		err = ap_array_grow(
+			(void **)&named->pids, named->count, &named->room, sizeof(*named->pids));
+		if (!err)
+			named->pids[named->count++] = pid;
 	}
 	closedir(folder);
-	if (count == 1)
-		return 0;
-	if (!count) {
+	return err;
+}
+
+static bool named_has(const struct named *named, pid_t pid)
+{
+	for (uint32_t i = 0; i < named->count; i++)
+		if (named->pids[i] == pid)
+			return true;
+	return false;
+}
+
+static bool has_named_ancestor(const struct named *named, pid_t pid)
+{
+	struct ap_proc_stat stat;
+
+	for (int i = 0; i < ANCESTORS_MAX && !ap_proc_stat(pid, 0, &stat); i++) {
+		pid = stat.parent;
+		if (named_has(named, pid))
+			return true;
+	}
+	return false;
+}
+
+/* The one that all others descend from; 0: there is none. */
+static pid_t named_root(const struct named *named)
+{
+	pid_t root = 0;
+
+	for (uint32_t i = 0; i < named->count; i++) {
+		if (has_named_ancestor(named, named->pids[i]))
+			continue;
+		if (root)
+			return 0;
+		root = named->pids[i];
+	}
+	return root;
+}
+
+static void several_explain(
+	struct ap_error *error, const struct named *named, pid_t root, const char *shown)
+{
+	char list[LISTED * 12 + 8] = "";
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < named->count && i < LISTED; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, " %d", named->pids[i]);
+	if (named->count > LISTED)
+		snprintf(list + used, sizeof(list) - used, " ...");
+	ap_error_what(error, AP_EXIT_NO_PROCESS, "%u processes are named %s:%s", named->count,
+		shown, list);
+	ap_error_hint(error, "give the number of one of them");
+	if (root)
+		ap_error_hint(error,
+			"give the number of one of them; the others descend from %d, and are "
+			"recorded with it by attach --tree",
+			root);
+}
+
+int ap_process_by_name(const char *name, bool of_tree, pid_t *ret, struct ap_error *error)
+{
+	struct named named = {0};
+	char shown[64];
+	pid_t root;
+	int err = named_find(&named, name);
+
+	ap_printable(shown, sizeof(shown), name);
+	root = named_root(&named);
+	if (err) {
+		ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot read /proc");
+	} else if (!named.count) {
 		ap_error_what(error, AP_EXIT_NO_PROCESS, "no process named %s", shown);
 		ap_error_hint(error, "find it with: ps -e -o pid,comm");
-		return -ESRCH;
+		err = -ESRCH;
+	} else if (root && (of_tree || named.count == 1)) {
+		*ret = root;
+	} else {
+		several_explain(error, &named, root, shown);
+		err = -EEXIST;
 	}
-	ap_error_what(
-		error, AP_EXIT_NO_PROCESS, "%u processes are named %s:%s", count, shown, list);
-	ap_error_hint(error, "give the number of one of them");
-	return -EEXIST;
+	free(named.pids);
+	return err;
 }

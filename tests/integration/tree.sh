@@ -78,7 +78,12 @@ raised() { # PID
 raised_is() { # PID DIGITS
   [ "$(raised "$1")" = "$2" ]
 }
-attach killed --tree -o "$tmp/killed.pb.gz" "$pid"
+# By its name, which its workers have as well.
+status=0
+"$allocprof" attach --name workers 2>"$tmp/several.err" || status=$?
+equal "status of a name of several" $status 4
+has "$tmp/several.err" "^hint: .*the others descend from $pid, .*--tree" || fail "no word of the first one"
+attach killed --tree -o "$tmp/killed.pb.gz" --name workers
 for process in "$pid" "$there" "$bystander"; do
   raised_is "$process" 11 || fail "semaphores of $process: $(raised "$process")"
 done
