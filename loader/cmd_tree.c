@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "descendants.h"
 #include "units.h"
 
 static int watch_open(struct recording *recording, struct ap_error *error)
@@ -31,7 +32,7 @@ static int tree_open(struct recording *recording, struct ap_error *error)
 	int err = ap_tree_open(&recording->tree, &tree);
 
 	if (!err && options->tree)
-		err = ap_tree_take_descendants(recording->tree);
+		err = ap_descendants_watch(recording->deaths);
 	if (err)
 		ap_error_errno(error, AP_EXIT_FAILURE, err,
 			"cannot follow the children of process %d", recording->target.pid);
@@ -147,6 +148,6 @@ int recording_file(struct recording *recording, struct ap_profile *profile,
 		return -ENOMEM;
 	err = ap_record_tree(
 		profile, snapshot, processes, count, recording->symbolizer, faults, work);
-	ap_tree_processes_free(processes, count);
+	ap_record_processes_free(processes, count);
 	return err;
 }

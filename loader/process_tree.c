@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "clock.h"
-#include "descendants.h"
 #include "ended_processes.h"
 #include "holder.h"
 #include "table.h"
@@ -391,11 +390,6 @@ int ap_tree_snapshot(struct ap_tree *tree, struct ap_snapshot *snapshot)
 
 /* ---- All of it ---- */
 
-int ap_tree_take_descendants(struct ap_tree *tree)
-{
-	return ap_descendants_watch(tree->options.watch);
-}
-
 int ap_tree_hold(struct ap_tree *tree)
 {
 	return ap_holder_start(&tree->holder, tree->options.root->pid);
@@ -463,14 +457,8 @@ struct ap_record_process *ap_tree_processes(
 		name = NULL;
 	all[count++] = (struct ap_record_process){
 		tree->root.key, name, &tree->options.root->table, root_jit};
-	for (uint32_t i = 0; i < tree->count; i++) {
-		struct ap_tree_process *process = tree->processes[i];
-
-		ap_jit_read_map(&process->jit);
-		ap_jit_read_dumps(&process->jit, &process->target.table, until_ns);
-		all[count++] = (struct ap_record_process){process->key,
-			ap_tree_process_name(process), &process->target.table, &process->jit};
-	}
+	for (uint32_t i = 0; i < tree->count; i++)
+		all[count++] = ap_tree_process_record(tree->processes[i], until_ns);
 	for (uint32_t i = 0; i < tree->ended.count; i++)
 		all[count++] = (struct ap_record_process){AP_ENDED_KEY(i),
 			strdup(tree->ended.groups[i].name), &tree->ended.groups[i].table, NULL};
@@ -478,17 +466,10 @@ struct ap_record_process *ap_tree_processes(
 	for (size_t i = 0; i < count; i++) {
 		if (all[i].name)
 			continue;
-		ap_tree_processes_free(all, count);
+		ap_record_processes_free(all, count);
 		return NULL;
 	}
 	return all;
-}
-
-void ap_tree_processes_free(struct ap_record_process *processes, size_t count)
-{
-	for (size_t i = 0; processes && i < count; i++)
-		free((char *)processes[i].name);
-	free(processes);
 }
 
 void ap_tree_close(struct ap_tree *tree)

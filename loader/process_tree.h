@@ -41,9 +41,6 @@ typedef void ap_tree_tell_fn(void *context, const struct ap_tree_death *death);
 /* The options' parts must outlive the tree. 0 and *ret, or a negative errno. */
 int ap_tree_open(struct ap_tree **ret, const struct ap_tree_options *options);
 
-/* Takes in the descendants that the root has now. 0 or a negative errno. */
-int ap_tree_take_descendants(struct ap_tree *tree);
-
 /*
  * From now on holds what they execute, until its tables are there: see holder.h. 0 or a negative
  * errno: then it goes on without. The descriptor is readable when the tree is to be followed; -1:
@@ -89,12 +86,11 @@ const struct ap_counters *ap_tree_released(const struct ap_tree *tree);
 int ap_tree_snapshot(struct ap_tree *tree, struct ap_snapshot *snapshot);
 
 /*
- * Everybody, the root first, to be freed with ap_tree_processes_free(). NULL: out of memory. Their
+ * Everybody, the root first, to be freed with ap_record_processes_free(). NULL: out of memory. Their
  * names of code that was made are read until that moment of CLOCK_MONOTONIC.
  */
 struct ap_record_process *ap_tree_processes(
 	struct ap_tree *tree, const struct ap_jit *root_jit, uint64_t until_ns, size_t *ret_count);
-void ap_tree_processes_free(struct ap_record_process *processes, size_t count);
 
 /* Sets periods and guards back, as far as it can. NULL is fine. */
 void ap_tree_close(struct ap_tree *tree);

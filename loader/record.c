@@ -311,6 +311,13 @@ static uint64_t stacks_lost(const struct ap_snapshot *snapshot)
 	return lost;
 }
 
+void ap_record_processes_free(struct ap_record_process *processes, size_t count)
+{
+	for (size_t i = 0; processes && i < count; i++)
+		free((char *)processes[i].name);
+	free(processes);
+}
+
 /* Makes the process the one whose sites are added. NULL: a key is of none. */
 static int process_enter(struct recording *recording, const struct ap_record_process *process)
 {

@@ -37,6 +37,9 @@ struct ap_record_process {
 	const struct ap_jit *jit; /* NULL: none */
 };
 
+/* Of an array of them, with their names. NULL is fine. */
+void ap_record_processes_free(struct ap_record_process *processes, size_t count);
+
 /* The same for a tree of processes. The first one is the program. */
 int ap_record_tree(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_record_process *processes, size_t count, struct ap_symbolizer *symbolizer,

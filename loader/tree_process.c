@@ -139,7 +139,7 @@ void ap_tree_process_renew(
 	ap_target_read_names(&process->target);
 }
 
-char *ap_tree_process_name(const struct ap_tree_process *process)
+static char *process_name(const struct ap_tree_process *process)
 {
 	const struct ap_target *target = &process->target;
 	char *name, death[AP_DEATH_TEXT];
@@ -151,6 +151,16 @@ char *ap_tree_process_name(const struct ap_tree_process *process)
 	else
 		length = asprintf(&name, "%s (%d)", target->comm, target->pid);
 	return length < 0 ? NULL : name;
+}
+
+struct ap_record_process ap_tree_process_record(struct ap_tree_process *process, uint64_t until_ns)
+{
+	const struct ap_mapping_table *table = &process->target.table;
+
+	ap_jit_read_map(&process->jit);
+	ap_jit_read_dumps(&process->jit, table, until_ns);
+	return (struct ap_record_process){
+		process->key, process_name(process), table, &process->jit};
 }
 
 void ap_tree_process_free(const struct ap_tree_options *options, struct ap_tree_process *process)

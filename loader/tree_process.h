@@ -57,8 +57,11 @@ void ap_tree_process_read(
 void ap_tree_process_renew(
 	const struct ap_tree_options *options, struct ap_tree_process *process, uint32_t key);
 
-/* "nginx (4711)", or with how it crashed; to be freed. NULL: out of memory. */
-char *ap_tree_process_name(const struct ap_tree_process *process);
+/*
+ * As it stands in a profile: "nginx (4711)", or with how it crashed, to be freed. A name of NULL: out
+ * of memory. Its names of code that was made are read until that moment.
+ */
+struct ap_record_process ap_tree_process_record(struct ap_tree_process *process, uint64_t until_ns);
 
 void ap_tree_process_free(const struct ap_tree_options *options, struct ap_tree_process *process);
 
