@@ -3,6 +3,7 @@
 #include "cmd_recording.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "descendants.h"
 #include "units.h"
@@ -70,7 +71,11 @@ static void death_tell(void *context, const struct ap_tree_death *death)
 
 int recording_tree_hold(struct recording *recording)
 {
-	return recording->tree ? ap_tree_hold(recording->tree) : -ENOENT;
+	int err = recording->tree ? ap_tree_hold(recording->tree) : -ENOENT;
+
+	if (err && recording->tree && recording->options->verbose)
+		fprintf(stderr, "what children execute is not held: %s\n", strerror(-err));
+	return err;
 }
 
 void recording_tree_follow(struct recording *recording, uint64_t now_ns)

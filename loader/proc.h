@@ -16,7 +16,7 @@ struct ap_proc_stat {
 	char state; /* 'R', 'S', 'Z', ... */
 	pid_t parent;
 	bool is_kernel; /* a thread of the kernel's */
-	int status; /* as wait() gives it, of a zombie; who may not look into it sees 0 */
+	int status;	/* as wait() gives it, of a zombie; who may not look into it sees 0 */
 };
 
 /* Of one thread; tid 0: of the process as a whole. 0 or a negative errno. */

@@ -197,7 +197,7 @@ static void test_too_large(void **state)
 			REFUSED(aligned_alloc(aligns[k], size));
 			errno = 0;
 			assert_int_equal(posix_memalign(&result, aligns[k], size), ENOMEM);
-			assert_int_equal(errno, ENOMEM); /* as glibc's, and its own test asks */
+			assert_int_equal(errno, ENOMEM);   /* as glibc's, and its own test asks */
 			assert_ptr_equal(result, &result); /* untouched */
 		}
 	}
