@@ -40,6 +40,18 @@ class Profiler:
     missing: str = ""
 
 
+def symbols():
+    """Of our library: addresses in the file's own terms, by name."""
+    told = subprocess.run(["nm", str(OURS)], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in told.splitlines()]
+    return {row[2]: int(row[0], 16) for row in rows if len(row) == 3}
+
+
+def semaphores(found):
+    """Their addresses among these symbols. The first is half a word: alloc/probe.h."""
+    return found["ap_alloc_word"] + 2, found["ap_free_semaphore"]
+
+
 def recorder(command, says, env=None):
     """Starts a profiler that attaches, and waits for the line that says that it has."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

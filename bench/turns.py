@@ -19,7 +19,7 @@ from pathlib import Path
 import workloads
 from interval import percent, ranked
 from recording import (BUILT, OTHERS, OURS, ROUNDS, SCALE, TOP, Profiler, attach_ours, record_end,
-                       start)
+                       semaphores, start, symbols)
 
 TURN = SCALE  # seconds without a recording, before one and behind it; of one there are twice as many
 SETTLE = 0.3  # seconds that the limit of the rate has to find its period, and the kernel to clear away
@@ -118,18 +118,15 @@ class Bystander:
         self.process.wait()
 
 
-class Semaphores:
-    """Those of a recorded process. While they are lowered, to the allocator nobody listens."""
+class Switch:
+    """The semaphores of a recorded process. While they are lowered, to the allocator nobody listens."""
 
     def __init__(self, pid):
-        told = subprocess.run(["nm", str(OURS)], capture_output=True, text=True, check=True).stdout
-        rows = [line.split() for line in told.splitlines()]
-        symbols = {row[2]: int(row[0], 16) for row in rows if len(row) == 3}
+        found = symbols()
         maps = Path("/proc/%d/maps" % pid).read_text().splitlines()
         base = min(int(line.split("-")[0], 16) for line in maps if line.endswith("/" + OURS.name))
-        # The first is half a word: alloc/probe.h.
-        self.places = [base + symbols["ap_alloc_word"] + 2, base + symbols["ap_free_semaphore"]]
-        self.period_place = base + symbols["allocprof_sample_period"]
+        self.places = [base + place for place in semaphores(found)]
+        self.period_place = base + found["allocprof_sample_period"]
         self.memory = os.open("/proc/%d/mem" % pid, os.O_RDWR)
 
     def period(self):
@@ -165,21 +162,21 @@ def heard_by_turns(target, attach, recorded):
     """In one recording, at the period that it has found, turns in which the semaphores are raised over
     turns in which they are not, which come as fast as is possible in no other way."""
     pid = recorded.process.pid
-    semaphores = Semaphores(pid)
+    switch = Switch(pid)
     if not target.period:
         attached = attach(pid)
         time.sleep(1 + SETTLE)
-        target.period = semaphores.period()
+        target.period = switch.period()
         end_of(attached)
     attached = attach_ours("--period", str(target.period), "--max-rate", "0")(pid)
     cost = [0.0, 0.0]
     for number in range(SWITCHES):
         # The order turns about, so that a drift in speed cancels.
         for raised in (0, 1) if number % 2 else (1, 0):
-            semaphores.set(raised, target.period)
+            switch.set(raised, target.period)
             cost[raised] += target.cost(SHORT_TURN)
-    semaphores.set(1, target.period)
-    semaphores.end()
+    switch.set(1, target.period)
+    switch.end()
     return cost[1] / cost[0], end_of(attached)
 
 
