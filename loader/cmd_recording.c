@@ -256,7 +256,8 @@ static int wait_timeout(const struct recording *recording, uint64_t now, uint64_
 	int timeout = recording->rate.most ? AP_RATE_TICK_MS : AP_PROGRESS_TICK_MS;
 
 	timeout = timeout_until(stop, now, timeout);
-	timeout = timeout_until(recording->scan_ns, now, timeout);
+	if (!recording->root_ended)
+		timeout = timeout_until(recording->scan_ns, now, timeout);
 	if (recording->watcher)
 		timeout = timeout_until(recording->watcher->due_ns, now, timeout);
 	if (recording->tree)

@@ -93,6 +93,21 @@ for process in "$pid" "$there" "$bystander"; do
   wait_until raised_is "$process" 00
 done
 
+# Who has lost the first one of its processes waits for the others, and does nothing else.
+cpu_ticks() {
+  awk '{ print $14 + $15 }' "/proc/$loader/stat"
+}
+"$allocprof" run --tree -o "$tmp/orphan.pb.gz" -- sh -c 'sleep 1000 & echo $!' >"$tmp/orphan.out" 2>"$tmp/orphan.err" &
+loader=$!
+started+=("$loader")
+wait_until has "$tmp/orphan.err" 'children go on'
+started+=("$(cat "$tmp/orphan.out")")
+before=$(cpu_ticks)
+sleep 2 # a second after its last look at the first one's mappings
+[ $(($(cpu_ticks) - before)) -lt 20 ] || fail "the loader is busy"
+kill -TERM "$(cat "$tmp/orphan.out")"
+wait "$loader" || true
+
 # A server of somebody else's, started by us: workers that python's multiprocessing forks, of which
 # the k-th holds 10 MB times k. The standard deviation of their sum is 1.3 MB.
 command -v python3 >/dev/null || exit 0
