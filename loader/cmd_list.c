@@ -41,6 +41,7 @@ struct list {
 	struct ap_json json;
 	bool as_json;
 	unsigned int shown, unreadable;
+	pid_t unreadable_pid; /* one of them */
 	unsigned int silent; /* shown, but whether somebody records them is not known */
 };
 
@@ -153,6 +154,7 @@ static void process_take(struct list *list, pid_t pid)
 		list->shown++;
 	} else if (err == -EPERM || err == -EACCES) {
 		list->unreadable++;
+		list->unreadable_pid = pid;
 	}
 	ap_target_clear(&target);
 }
@@ -180,6 +182,7 @@ static int list_print(bool as_json, struct ap_error *error)
 {
 	struct list list = {.json = {.out = stdout}, .as_json = as_json};
 	const char *remedy = geteuid() ? "; run as root" : "";
+	char doctor[48] = "";
 	int err;
 
 	if (as_json) {
@@ -198,9 +201,11 @@ static int list_print(bool as_json, struct ap_error *error)
 		fputs("no process with otel_memory probes\n"
 		      "hint: start one with: allocprof run -- COMMAND\n",
 			stderr);
+	if (!*remedy)
+		snprintf(doctor, sizeof(doctor), "; why: allocprof doctor %d", list.unreadable_pid);
 	if (list.unreadable)
-		fprintf(stderr, "note: %u process%s not readable%s\n", list.unreadable,
-			list.unreadable == 1 ? " is" : "es are", remedy);
+		fprintf(stderr, "note: %u process%s not readable%s%s\n", list.unreadable,
+			list.unreadable == 1 ? " is" : "es are", remedy, doctor);
 	if (list.silent)
 		fprintf(stderr, "note: the memory of %u of them is not readable%s\n", list.silent,
 			remedy);

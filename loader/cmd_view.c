@@ -61,6 +61,8 @@ int view_options_parse(struct view_options *options, int argc, char **argv,
 		ap_error_what(error, AP_EXIT_USAGE, "%s needs %s", argv[0],
 			files == 1 ? "one file" : "two files, the older one first");
 		ap_error_hint(error, "allocprof %s --help", argv[0]);
+		if (files == 1 && argc - optind == 2)
+			ap_error_hint(error, "two are compared by: allocprof diff BASE NEW");
 		return -EINVAL;
 	}
 	if (options->json) {

@@ -27,6 +27,8 @@ nobody list >"$tmp/nobody.out" 2>"$tmp/nobody.err" || fail "list ended with $?"
 has "$tmp/nobody.out" "^ *$own_pid nobody " || fail "his own is missing"
 ! has "$tmp/nobody.out" "^ *$root_pid " || fail "root's is shown"
 has "$tmp/nobody.err" "^note: [1-9][0-9]* process(es are| is) not readable; run as root" || fail "no count"
+setpriv --bounding-set -all,+bpf,+perfmon "$allocprof" list >/dev/null 2>"$tmp/bound.err" || fail "list ended with $?"
+has "$tmp/bound.err" "not readable; why: allocprof doctor [0-9]+$" || fail "root is not told where to ask why"
 
 "$allocprof" list --json | python3 -c '
 import json, sys

@@ -136,6 +136,8 @@ for bad in "1 --json $tmp/none.pb.gz" "2 $tmp/base.pb.gz --frobnicate --json"; d
   has "$tmp/bad.err" "^\{\"schema\":1,\"error\":\{\"status\":${bad%% *},\"what\":\"" || fail "error: $bad"
   equal "output of a failure" "$(cat "$tmp/bad.out")" ""
 done
+status 2 "$allocprof" report "$tmp/base.pb.gz" "$tmp/new.pb.gz"
+has "$tmp/status.err" "^hint: .*allocprof diff" || fail "nothing of diff for two files"
 status 0 "$allocprof" version --json
 has "$tmp/status.out" '^\{"schema":1,.*"diff".*"speedscope"' || fail "features"
 
