@@ -16,7 +16,7 @@
 #include "redact.h"
 #include "units.h"
 
-/* The share of samples in code that was not known yet from which on it is told. */
+/* The share of bytes in code that was not known yet from which on it is told. */
 #define UNKNOWN_NOTED 0.01
 
 static void loss_warn(void *context, const char *text)
@@ -236,14 +236,21 @@ int recording_no_samples(
 }
 
 /* A recording of a tree loses the beginning of what is executed, where its tables come too late. */
-static void unknown_print(const struct ap_totals *totals)
+static void unknown_print(const struct ap_snapshot *snapshot)
 {
-	double share = (double)totals->ends[AP_END_CODE] / (double)totals->allocated.samples;
+	const struct ap_stack *stack;
+	double unknown = 0, share;
 
+	for (size_t i = 0; i < snapshot->site_count; i++) {
+		stack = ap_snapshot_stack(snapshot, snapshot->site_keys[i].stack);
+		if (stack && stack->end == AP_END_CODE)
+			unknown += (double)snapshot->sites[i].allocated.weight;
+	}
+	share = unknown / (double)snapshot->totals.allocated.weight;
 	if (share > UNKNOWN_NOTED)
 		fprintf(stderr,
-			"note: %.0f%% of samples are under [truncated: %s], from when programs "
-			"had just begun\n",
+			"note: %.0f%% of what was allocated is under [truncated: %s]: by programs "
+			"that had just begun, or code just loaded\n",
 			100 * share, ap_end_name(AP_END_CODE));
 }
 
@@ -267,8 +274,6 @@ static void end_print(const struct recording *recording, const struct ap_totals 
 			recording->target.comm);
 	else
 		fprintf(stderr, "detached; %s keeps running\n", recording->target.comm);
-	if (recording->tree)
-		unknown_print(totals);
 }
 
 /* --strict: the outputs are written, but what they hold is not all. */
@@ -305,6 +310,8 @@ int recording_finish(struct recording *recording, struct ap_error *error)
 	if (err)
 		goto fail;
 	end_print(recording, &snapshot.totals);
+	if (recording->tree && !recording->options->out.quiet)
+		unknown_print(&snapshot);
 	if (!snapshot.totals.allocated.samples) {
 		err = recording_no_samples(recording, &snapshot.totals, error);
 		goto out;

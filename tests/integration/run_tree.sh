@@ -83,3 +83,15 @@ has "/proc/$held/status" "^TracerPid:.$holder\$" || fail "somebody else traces i
 kill -9 "$loader"
 wait_until has killed.out "clang version"
 wait_until gone "$holder"
+
+# Nothing is held by an attach, and what that costs is told: no table is there within clang's life.
+rm -rf cache/*
+mkfifo go
+LD_PRELOAD=$O/liballocprof.so sh -c 'read -r line; clang --version; :' <>go >attached.out &
+pid=$!
+started+=("$pid")
+attach attached --tree --period 16K --show allocated -o attached.folded "$pid"
+echo >go
+wait "$loader" || fail "attach ended with $?"
+has attached.err '^note: [0-9]+% of what was allocated is under \[truncated: code not known yet\]' ||
+  fail "no word of code that was not known yet"
