@@ -42,11 +42,11 @@ done
 echo "$checked functions are byte-identical with and without the probes"
 # malloc, calloc, free, four new, twelve delete
 [ $checked = 19 ]
-if nm -D "$without/liballocprof.so" | grep -q allocprof_sample_period; then
+if grep -q allocprof_sample_period <<<"$(nm -D "$without/liballocprof.so")"; then
   echo "PROBES=0 still exports the period"
   exit 1
 fi
-if readelf -n "$without/liballocprof.so" | grep -q otel_memory; then
+if grep -q otel_memory <<<"$(readelf -n "$without/liballocprof.so")"; then
   echo "PROBES=0 still has probes"
   exit 1
 fi

@@ -70,7 +70,7 @@ check_probe() { # NAME ARGUMENTS
   function=$(readelf -sW "$library" | awk -v site=$((16#$site)) '
     function number(hex,  i, n) { for (i = 1; i <= length(hex); i++)
       n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1; return n }
-    $4 == "FUNC" { at = number($2); if (at <= site && site < at + $3) { print $2; exit } }')
+    $4 == "FUNC" { at = number($2); if (at <= site && site < at + $3 && !found++) print $2 }')
   [ -n "$function" ] || complain "$1: the site is in no function"
   case $(code "$function" $((16#$site - 16#$function))) in
     *554889e5*) ;;

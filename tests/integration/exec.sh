@@ -76,7 +76,7 @@ over() { # LACK COMMAND...
   has "$tmp/over.err" "^executer executed [^ ]*, which $lack; live [0-9.]+ KiB$" ||
     fail "got '$(grep ^executer "$tmp/over.err")'"
   equal "live until then" "$(of_hold live)" 750000
-  gunzip -c "$tmp/out.pb.gz" | grep -qa "ended: executed .*, which $lack" || fail "the profile does not say it"
+  grep -qa "ended: executed .*, which $lack" <(gunzip -c "$tmp/out.pb.gz") || fail "the profile does not say it"
   kill "$pid"
 }
 program_env+=(EXECUTER_BARE=1)

@@ -5,7 +5,7 @@
 need go python3
 
 library() { # NAME: its path, as the dynamic linker has it
-  ldconfig -p 2>/dev/null | sed -n "s/^\t$1 .* => //p" | head -n 1
+  ldconfig -p 2>/dev/null | awk -v name="$1" '$1 == name && !found++ { print $NF }'
 }
 report() { # FILE: as JSON in $tmp/report.json
   "$allocprof" report --json "$1" >"$tmp/report.json" 2>"$tmp/report.err" || fail "report $1"

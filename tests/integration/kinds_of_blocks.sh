@@ -70,7 +70,7 @@ has "$tmp/report.out" "left out: $(numfmt --to=iec-i --format %.1f "$session" | 
 has "$tmp/report.out" "lived  <1ms (9[0-9]|100)%" || fail "garbage is not short-lived"
 has "$tmp/report.out" "sizes from  64 B 100%" || fail "garbage is not small"
 has "$tmp/report.out" " keeper +[0-9]+ " || fail "no threads in the table"
-! "$allocprof" report --thread nobody "$tmp/first.pb.gz" | grep -q leak || fail "--thread nobody"
+! grep -q leak <<<"$("$allocprof" report --thread nobody "$tmp/first.pb.gz")" || fail "--thread nobody"
 
 # In the kernel: the last block of recent() is all that is still fired.
 attach second --min-size 212 --strict -o "$tmp/second.pb.gz" -d 300ms "$pid"

@@ -28,7 +28,7 @@ for command in "${commands[@]}"; do
   "$allocprof" "$command" -h | cmp - "$tmp/$command.txt" || fail "$command -h"
   "$allocprof" help "$command" | cmp - "$tmp/$command.txt" || fail "help $command"
   has "$tmp/$command.txt" "^usage: allocprof $command" || fail "usage of $command"
-  section COMMANDS | grep -qE "^ {7}$command\b" || fail "$command is not under COMMANDS"
+  grep -qE "^ {7}$command\b" <<<"$(section COMMANDS)" || fail "$command is not under COMMANDS"
   grep -qE "^ {7}allocprof $command\b" "$tmp/page.txt" || fail "$command is not in the SYNOPSIS"
   [ "$(wc -L <"$tmp/$command.txt")" -le 80 ] || fail "the help of $command is wider than 80"
 done

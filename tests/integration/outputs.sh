@@ -26,7 +26,7 @@ ends() { # STATUS NAME PATTERN
   has "$2.err" "^allocprof: $3" || fail "$2 did not say: $3"
   saved=$(sed -n 's/^hint: the profile is in \([^;]*\);.*/\1/p' "$2.err")
   [ -n "$saved" ] || fail "$2: not a word of where the profile is"
-  "$allocprof" report -q -f folded -o - "$saved" | grep ';hold ' >/dev/null || fail "$2: $saved is not it"
+  grep -q ";hold " <<<"$("$allocprof" report -q -f folded -o - "$saved")" || fail "$2: $saved is not it"
   rm -r "$(dirname "$saved")"
   equal "rest in the rescue folder" "$(ls rescue)" ""
 }

@@ -39,7 +39,7 @@ detach || fail "attach ended with $?"
 last=$(find . -name 'mortal-*.pb.gz' | sort | tail -n 1)
 near "the last" "$(live report "$last")" 3
 near "the growth" "$(live diff first.pb.gz "$last")" 2
-gunzip -c first.pb.gz | strings | grep 'ended: a snapshot of it' >/dev/null || fail "a snapshot does not say that it is one"
+grep -q 'ended: a snapshot of it' <<<"$(gunzip -c first.pb.gz | strings)" || fail "a snapshot does not say that it is one"
 rm -f mortal-* latest.folded
 
 # By the clock. What somebody else has put there stays.

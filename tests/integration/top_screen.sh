@@ -33,7 +33,7 @@ END
 keys() { tmux send-keys "$@"; }
 screen() { tmux capture-pane -p "$@"; }
 shows() { # PATTERN
-  screen | grep -qE -- "$1"
+  grep -qE -- "$1" <<<"$(screen)"
 }
 expect() { # PATTERN
   local deadline=$((SECONDS + 30))
@@ -63,9 +63,9 @@ expect "^live $live \+/-[0-9]+%  rate .*  samples 300  lost 0  whole 100.0%  sta
 expect '^ +LIVE +\+- +ALLOC/s +OBJECTS  FUNCTION *$'
 expect "^ +$live +[0-9]+% +[0-9.]+ .*  +$(expected_sum live objects)  fire_alloc  probes.h$"
 bold=$'\033''\[[0-9;]*1[0-9;]*m[^A-Z]*'
-screen -e | grep -qE "${bold}LIVE" || fail "LIVE does not sort"
+grep -qE "${bold}LIVE" <<<"$(screen -e)" || fail "LIVE does not sort"
 keys 2
-wait_until eval 'screen -e | grep -qE "${bold}ALLOC/s"'
+wait_until eval 'grep -qE "${bold}ALLOC/s" <<<"$(screen -e)"'
 keys l
 expect '  fire_alloc  probes.h:[0-9]+$'
 
@@ -127,7 +127,7 @@ keys t
 expect '  \|-left '
 keys G
 expect '  `-right '
-! screen -e | grep -qE $'\033''\[3[0-8]' || fail "colours on a vt100"
+! grep -qE $'\033''\[3[0-8]' <<<"$(screen -e)" || fail "colours on a vt100"
 # The last table stays until it has been seen.
 kill -9 "$pid"
 expect "^prober \(pid $pid\) .* was killed by SIGKILL"
@@ -140,12 +140,12 @@ rm prober.in
 start prober --attaches 9
 terminal 80 24 TERM=tmux-256color NO_COLOR=1 -- "$pid"
 expect 'no samples yet'
-! screen -e | grep -qE $'\033''\[3[0-8]' || fail "colours with NO_COLOR"
+! grep -qE $'\033''\[3[0-8]' <<<"$(screen -e)" || fail "colours with NO_COLOR"
 keys C-c
 ends 'detached; prober keeps running'
 terminal 80 24 TERM=tmux-256color -- --no-color "$pid"
 expect 'no samples yet'
-! screen -e | grep -qE $'\033''\[3[0-8]' || fail "colours with --no-color"
+! grep -qE $'\033''\[3[0-8]' <<<"$(screen -e)" || fail "colours with --no-color"
 wait_until semaphores_are "$pid" "1 1"
 tmux kill-server
 wait_until semaphores_are "$pid" "0 0"
