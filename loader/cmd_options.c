@@ -18,7 +18,7 @@ const char recording_options_help[] =
 	"      --keep N             keep those of the last N times only\n"
 	"      --period BYTES       mean bytes between two samples: 64K, 512K, 2M\n"
 	"      --max-rate N         raise the period when more samples come in a second\n"
-	"                           (250 without --period; 0: never)\n"
+	"                           (100 without --period; 0: never)\n"
 	"      --guard              make overflows of sampled blocks, and uses after\n"
 	"                           their free, end the process at that instruction\n"
 	"      --by-thread          tell the threads of a stack apart\n"
@@ -32,11 +32,11 @@ const char recording_options_help[] =
 	"                           twice: all that libbpf says\n";
 
 /*
- * What is asked of a target that nobody has thought about, in samples a second. 250 of 5 to 9 us are
- * 0.2% of a CPU at most, and enough to know a total to 1.5% after 20 s, and a tenth of it to 5%.
- * Twice as many would narrow that by 1.4 only, and use up what a recording may cost: 0.5%.
+ * What is asked of a target that nobody has thought about, in samples a second. So few find the
+ * kernel's part out of the caches and cost 20 to 40 us each (where they come by thousands, 5): 100 are
+ * 0.2 to 0.4% of a CPU, and enough to know a total to 2.5% after 20 s, and a tenth of it to 8%.
  */
-#define MAX_RATE_DEFAULT 250
+#define MAX_RATE_DEFAULT 100
 
 /* Of a command with all of its own. */
 #define OPTIONS_MAX 64
