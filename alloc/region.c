@@ -16,10 +16,10 @@
 #define PURGE_NS ((uint64_t)500 * 1000 * 1000)
 
 /*
- * The region begins with so many slices for spans that may never fill. They have small pages, since
- * in huge ones all of a span would be resident, and as it would in slices that others have used.
- * One for each class in a thread or two; with that used up the others are as all, and where memory
- * is short all may have them.
+ * The slices of spans that may never fill are taken from runs of so many that have small pages: in
+ * huge ones all of a span would be resident, and as it would in slices that others have used. The
+ * first run, with which the region begins, is enough for a thread or two. Where memory is short,
+ * what is left of a run is for all.
  */
 #define SPARSE ((size_t)256)
 
@@ -49,7 +49,7 @@ static size_t first_arena;
 static size_t end_slice;	       /* where the region grows */
 static size_t last_slice;	       /* where it may grow to */
 static size_t written_headers;	       /* headers below this can be written */
-static size_t sparse_next, sparse_end; /* what is left of SPARSE, in no bitmap and no count */
+static size_t sparse_next, sparse_end; /* what is left of a run, in no bitmap and no count */
 static uint64_t purge_at; /* atomic: when to look for dirty slices; 0: there are none */
 
 void ap_region_lock(void)
@@ -301,7 +301,7 @@ static bool run_claim(size_t slice, size_t count)
 	return dirty == 0;
 }
 
-/* What is left of the small pages is for everybody. */
+/* What is left of the run is for everybody. */
 static void sparse_share(void)
 {
 	size_t left = sparse_end - sparse_next;
@@ -313,16 +313,23 @@ static void sparse_share(void)
 	ap_region.unused += left;
 }
 
-/* 0: they are used up. */
+static void sparse_add(void)
+{
+	if (!region_add(SPARSE, SPARSE, false))
+		return;
+	sparse_share();
+	sparse_next = end_slice - SPARSE;
+	sparse_end = end_slice;
+	bits_set(arena_of(sparse_next)->free, sparse_next % ARENA_SLICES, SPARSE, false);
+	ap_region.mapped -= SPARSE;
+	ap_region.unused -= SPARSE;
+}
+
+/* 0: memory is short. */
 static size_t sparse_take(size_t count)
 {
-	if (!sparse_end && region_add(SPARSE, SPARSE, false)) {
-		sparse_next = end_slice - SPARSE;
-		sparse_end = end_slice;
-		bits_set(arena_of(sparse_next)->free, sparse_next % ARENA_SLICES, SPARSE, false);
-		ap_region.mapped -= SPARSE;
-		ap_region.unused -= SPARSE;
-	}
+	if (sparse_end - sparse_next < count)
+		sparse_add();
 	if (sparse_end - sparse_next < count)
 		return 0;
 	sparse_next += count;

@@ -124,6 +124,48 @@ static void test_many_threads(void **state)
 	assert_true(end < start + 6 * MIB);
 }
 
+#ifndef __SANITIZE_THREAD__ /* which has memory of its own for each thread */
+/* Threads that have a few blocks of many classes and wait, in a process with huge pages. */
+#define WAITING 100
+#define SIZES	32
+
+static pthread_barrier_t filled, measured;
+
+static void *waiting_thread(void *argument)
+{
+	void *blocks[SIZES];
+
+	for (int i = 0; i < SIZES; i++)
+		blocks[i] = block_new(16 + 60 * i, i);
+	pthread_barrier_wait(&filled);
+	pthread_barrier_wait(&measured);
+	for (int i = 0; i < SIZES; i++)
+		block_end(blocks[i], 16 + 60 * i, i);
+	return NULL;
+}
+
+static void test_waiting_threads_are_small(void **state)
+{
+	void *large = block_new(32 * MIB, 1);
+	pthread_t threads[WAITING];
+	size_t before, each;
+
+	pthread_barrier_init(&filled, NULL, WAITING + 1);
+	pthread_barrier_init(&measured, NULL, WAITING + 1);
+	before = rss_bytes();
+	for (int i = 0; i < WAITING; i++)
+		threads[i] = thread_start(waiting_thread, NULL);
+	pthread_barrier_wait(&filled);
+	each = (rss_bytes() - before) / WAITING;
+	pthread_barrier_wait(&measured);
+	for (int i = 0; i < WAITING; i++)
+		thread_result(threads[i]);
+	free(large);
+	/* A page for each class, heap and stack; with a slice for each it would be 2 MiB. */
+	assert_in_range(each, 0, 300 << 10);
+}
+#endif
+
 /* Shared blocks that any thread takes, reallocates and puts back; threads die all the time. */
 static void *swaps[512]; /* atomic; the first word holds the size */
 
@@ -258,6 +300,9 @@ int main(void)
 		cmocka_unit_test(test_producer_consumer),
 		cmocka_unit_test(test_only_frees),
 		cmocka_unit_test(test_many_threads),
+#ifndef __SANITIZE_THREAD__
+		cmocka_unit_test(test_waiting_threads_are_small),
+#endif
 		cmocka_unit_test(test_swapping),
 		cmocka_unit_test(test_trim_beside_use),
 #ifndef __SANITIZE_THREAD__
