@@ -214,7 +214,6 @@ static struct ap_heap *waiting_take(void)
 	struct ap_heap *heap = waiting;
 
 	waiting = heap->next_free;
-	heap->renewed = true;
 	return heap;
 }
 

@@ -29,8 +29,7 @@ struct ap_heap {
 	uint32_t ticks;	      /* atomic: see heap_is_calm() in refill.c */
 	uint32_t spans;	      /* in all queues and lists */
 	uint32_t idle;	      /* queued spans without an allocated block */
-	uint16_t exit_rounds; /* calls of the thread's destructor so far */
-	bool renewed;	      /* another thread had it before, and its slices are to be had */
+	uint32_t exit_rounds; /* calls of the thread's destructor so far */
 	struct ap_queue queue[CLASSES]; /* spans that have blocks; the first is the current one */
 	struct ap_queue full;		/* spans that have none, or few */
 	struct ap_queue sampled;	/* spans of sampled blocks, of all classes */
@@ -44,9 +43,11 @@ struct ap_heap {
 	uint64_t period;   /* the mean that the countdown was drawn with */
 	uint64_t random;   /* state of the generator */
 
-	uint64_t idle_at;	   /* when idle spans were last released */
-	struct ap_heap *next;	   /* of all heaps */
-	struct ap_heap *next_free; /* of those that wait for a thread */
+	uint64_t idle_at;		/* when idle spans were last released */
+	uint64_t had[CLASSES / 32 + 1]; /* a bit for each class that has had its sparse span, and
+					   one for its sampled one: see ap_slices_take_sparse() */
+	struct ap_heap *next;		/* of all heaps */
+	struct ap_heap *next_free;	/* of those that wait for a thread */
 	struct ap_span empty;
 };
 

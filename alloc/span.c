@@ -9,15 +9,28 @@
 /* Spans from which on a heap is large: 4 MiB. */
 #define LARGE_HEAP 64
 
+/*
+ * The first span of a class is the last of most: it has small pages. A heap gets them once for each
+ * class, also for another thread, as slices that have been given back are everybody's.
+ */
+static struct ap_span *slices_take(struct ap_heap *heap, unsigned class, bool sampled, bool *fresh)
+{
+	size_t slices = class_slices(class);
+	unsigned bit = class * 2 + sampled;
+	uint64_t mask = 1ULL << bit % 64;
+
+	if (heap->had[bit / 64] & mask)
+		return ap_slices_take(slices, 1, fresh);
+	heap->had[bit / 64] |= mask;
+	return ap_slices_take_sparse(slices, fresh);
+}
+
 struct ap_span *ap_span_new(struct ap_heap *heap, unsigned class, bool sampled)
 {
 	size_t slices = class_slices(class), size = class_size(class);
-	bool first = load_relaxed(heap->entry[class_last_entry(class)]) == &heap->empty, fresh;
-	/* The first span of a class is the last of most. */
-	bool sparse = sampled || (first && !heap->renewed);
-	struct ap_span *span;
+	bool fresh;
+	struct ap_span *span = slices_take(heap, class, sampled, &fresh);
 
-	span = sparse ? ap_slices_take_sparse(slices, &fresh) : ap_slices_take(slices, 1, &fresh);
 	if (!span)
 		return NULL;
 	tails_mark(span, 1, slices);
