@@ -42,7 +42,7 @@ struct list {
 	bool as_json;
 	unsigned int shown, unreadable;
 	pid_t unreadable_pid; /* one of them */
-	unsigned int silent; /* shown, but whether somebody records them is not known */
+	unsigned int silent;  /* shown, but whether somebody records them is not known */
 };
 
 static const char *user_of(pid_t pid, char *out, size_t room)
