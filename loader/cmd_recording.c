@@ -393,12 +393,14 @@ static void abort_handle(int number, siginfo_t *info, void *context)
 {
 	static const char text[] = "\nallocprof: ended before the profile was written\n";
 	pid_t child = spared_child;
+	int saved = errno;
 
 	(void)context;
 	if (child) {
 		spared_child = 0;
 		if (info->si_code != SI_KERNEL)
 			kill(child, number);
+		errno = saved;
 		return;
 	}
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
