@@ -8,7 +8,7 @@
 #include "units.h"
 
 const char process_option_help[] =
-	"      --name COMM          the only process of that name, instead of PID\n";
+	"      --name COMM          the process with this name, instead of PID\n";
 
 static int pid_parse(const char *text, pid_t *ret, struct ap_error *error)
 {
@@ -28,9 +28,14 @@ int process_choose(const char *command, const char *name, bool of_tree, int argc
 {
 	const char *what = NULL;
 
-	if (!name && !argc)
-		what = "needs the number of a process";
-	else if (argc > 1)
+	if (!name && !argc) {
+		ap_error_what(error, AP_EXIT_USAGE, "%s needs the number of a process", command);
+		ap_error_hint(error,
+			"allocprof list shows which can be recorded; then: allocprof %s PID",
+			command);
+		return -EINVAL;
+	}
+	if (argc > 1)
 		what = "takes one process";
 	else if (name && argc)
 		what = "takes a number or --name, not both";

@@ -17,6 +17,7 @@ const char *const cmd_run_help[] = {
 	("usage: allocprof run [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
 	 "Starts a command with liballocprof.so preloaded and records it to its\n"
 	 "end, or for --duration. Ends with the command's exit status.\n"),
+	whole_recording_options_help,
 	recording_options_help,
 	filter_options_help,
 	output_options_help,
@@ -42,7 +43,13 @@ static int library_open(
 	int err;
 
 	object->fd = open(path, O_RDONLY | O_CLOEXEC);
-	err = object->fd < 0 ? -errno : ap_usdt_read(object->fd, usdt);
+	if (object->fd < 0) {
+		err = ap_error_errno(
+			error, AP_EXIT_RUN_FAILURE, ap_errno(), "cannot read %s", path);
+		ap_error_hint(error, "build it again with make, or see its permissions");
+		return err;
+	}
+	err = ap_usdt_read(object->fd, usdt);
 	if (!err)
 		return 0;
 	ap_error_what(error, AP_EXIT_RUN_FAILURE, "%s has no otel_memory probes", path);

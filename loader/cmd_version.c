@@ -61,6 +61,11 @@ int cmd_version(int argc, char **argv)
 			return command_fail(argc, argv, &error);
 		}
 	}
+	if (optind < argc) {
+		ap_error_what(&error, AP_EXIT_USAGE, "version takes no arguments");
+		ap_error_hint(&error, "allocprof version --help");
+		return command_fail(argc, argv, &error);
+	}
 	if (json)
 		features_print();
 	else

@@ -11,8 +11,9 @@
 #include "redact.h"
 #include "units.h"
 
-const char view_options_help[] = "  -n, --top N              rows of the table; 0: all (30)\n"
-				 "      --json               print all as JSON, errors too\n";
+const char view_options_help[] =
+	"  -n, --top N              print N rows of the table; 0: all (30)\n"
+	"      --json               print everything as JSON, errors too\n";
 
 static int option_take(
 	struct view_options *options, int option, const char *text, struct ap_error *error)
@@ -90,7 +91,7 @@ int view_load(const struct view_options *options, const char *path, struct ap_pr
 			"cannot read %s", shown);
 		if (err == -EACCES)
 			ap_error_hint(error, "it is another user's: run allocprof with sudo");
-		if (err == -ENOENT)
+		else
 			ap_error_hint(error, "see what is here with: ls -t *.pb.gz");
 		return err;
 	}
@@ -110,7 +111,7 @@ int view_load(const struct view_options *options, const char *path, struct ap_pr
 		return 0;
 	ap_error_what(error, AP_EXIT_FAILURE, "cannot read %s", shown);
 	ap_error_detail(error, "%s", reason);
-	if (err == -EBADMSG)
+	if (err == -EBADMSG || err == -EISDIR)
 		ap_error_hint(
 			error, "give a .pb.gz, or a heap profile of Go, jemalloc or gperftools");
 	return err;

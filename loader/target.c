@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "preload.h"
 #include "printable.h"
+#include "privilege.h"
 #include "proc.h"
 
 bool ap_thread_alive(pid_t pid, pid_t tid)
@@ -79,9 +81,15 @@ static int no_permission(struct ap_error *error, const struct ap_target *target,
 {
 	ap_error_what(error, AP_EXIT_PERMISSION, "no permission to %s process %d (%s)", what,
 		target->pid, target->comm);
-	ap_error_hint(error, geteuid() ? "run allocprof with sudo, or as root"
-				       : "this root lacks CAP_SYS_PTRACE; in a container: "
-					 "--cap-add=SYS_PTRACE, or run allocprof on the host");
+	if (geteuid())
+		ap_error_hint(error, "run allocprof with sudo, or as root");
+	else if (ap_capabilities() & AP_CAPABILITY(CAP_SYS_PTRACE))
+		ap_error_hint(error,
+			"it has rights that this root lacks, or a security module forbids "
+			"it: run allocprof on the host, and see dmesg");
+	else
+		ap_error_hint(error, "this root lacks CAP_SYS_PTRACE; in a container: "
+				     "--cap-add=SYS_PTRACE, or run allocprof on the host");
 	return -EPERM;
 }
 
