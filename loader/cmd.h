@@ -203,8 +203,11 @@ int recording_options_parse(struct recording_options *options, const struct comm
 	int argc, char **argv, struct ap_error *error);
 void recording_options_clear(struct recording_options *options);
 
-/* The options as the help lists them, before output_options_help. */
-extern const char recording_options_help[];
+/*
+ * The options as the help lists them, before output_options_help: first those that top, which has
+ * one process and writes nothing at its end, does not take.
+ */
+extern const char whole_recording_options_help[], recording_options_help[];
 
 /* ---- The process that a command is about ---- */
 

@@ -12,6 +12,7 @@ const char *const cmd_attach_help[] = {
 	 "Records where a running process allocates, until Ctrl-C, the end of\n"
 	 "--duration, or its exit; then writes a flame graph and a pprof file.\n"),
 	process_option_help,
+	whole_recording_options_help,
 	recording_options_help,
 	filter_options_help,
 	output_options_help,

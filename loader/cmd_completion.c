@@ -13,7 +13,7 @@
 
 const char *const cmd_completion_help[] = {
 	"usage: allocprof completion bash|zsh|fish\n"
-	"Prints what completes our commands and options. For this shell:\n"
+	"Prints a script that completes commands and options. To use it in this shell:\n"
 	"  bash: source <(allocprof completion bash)\n"
 	"  zsh:  source <(allocprof completion zsh)\n"
 	"  fish: allocprof completion fish | source\n",
@@ -358,8 +358,8 @@ int cmd_completion(int argc, char **argv)
 		help_print(cmd_completion_help);
 		return AP_EXIT_OK;
 	}
-	ap_error_what(&error, AP_EXIT_USAGE, "completion needs the name of a shell");
-	ap_error_hint(&error, "allocprof completion bash, zsh or fish");
+	ap_error_what(&error, AP_EXIT_USAGE, "completion needs bash, zsh or fish");
+	ap_error_hint(&error, "allocprof completion bash");
 	ap_error_print(stderr, &error);
 	return error.status;
 }

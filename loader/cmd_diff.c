@@ -11,8 +11,8 @@
 
 static const char usage[] =
 	"usage: allocprof diff [OPTIONS] BASE NEW\n"
-	"Prints what has changed from one profile to another, or writes it. What was\n"
-	"allocated is compared by the second; what is live is taken as it is.\n";
+	"Prints what has changed from one profile to another, or writes it. Allocated\n"
+	"bytes are compared as rates per second, live bytes as they are.\n";
 
 const char *const cmd_diff_help[] = {
 	usage,

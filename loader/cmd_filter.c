@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The options that choose what of a profile is looked at. */
+/* The options that choose which part of a profile is shown. */
 #include "cmd.h"
 
 #include <errno.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 
 const char filter_options_help[] =
-	"      --leak[=SHARE]       of what is live only what is older than that share of\n"
-	"                           the recording: 10%, 20%, ... (10%)\n"
+	"      --leak[=SHARE]       only live blocks older than this share of the\n"
+	"                           recording: 10%, 20%, ... (10%)\n"
 	"  -I, --include REGEX      only stacks with a function that matches\n"
 	"  -X, --exclude REGEX      no stacks with a function that matches\n"
 	"      --thread NAME        only this thread, by name (* ? [] match) or number\n"
-	"      --lifetimes          say for each row how long its blocks lived\n"
-	"      --sizes              and how large they are\n";
+	"      --lifetimes          tell for each row how long its blocks lived\n"
+	"      --sizes              tell for each row how large its blocks are\n";
 
 static int regex_take(
 	struct output_options *options, const char *text, bool excludes, struct ap_error *error)

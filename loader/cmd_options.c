@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The options that attach and run have in common. */
+/* The options that attach, run and top have in common. */
 #include "cmd.h"
 
 #include <errno.h>
@@ -8,28 +8,30 @@
 #include "output_name.h"
 #include "units.h"
 
+const char whole_recording_options_help[] =
+	"      --follow-fork        also record the children that it has from now on\n"
+	"      --tree               also record all its descendants, old and new\n"
+	"      --strict             exit with status 7 if a stack or a free was lost\n";
+
 const char recording_options_help[] =
-	"  -d, --duration TIME      stop after that long: 30s, 5m, 1h\n"
-	"      --follow-fork        record the children that are born from now on, too\n"
-	"      --tree               and the descendants that there are\n"
-	"      --every TIME         write the outputs that often while recording, as\n"
-	"                           SIGUSR1 does once; -o names may hold %n (the name of\n"
-	"                           the process), %p (its number), %t (the time)\n"
-	"      --keep N             keep those of the last N times only\n"
+	"  -d, --duration TIME      stop after this time: 30s, 5m, 1h\n"
+	"      --every TIME         also write the outputs that often, as SIGUSR1 does\n"
+	"                           once; -o names may hold %n (the name of the process),\n"
+	"                           %p (its number), %t (the time)\n"
+	"      --keep N             keep only the outputs of the last N times\n"
 	"      --period BYTES       mean bytes between two samples: 64K, 512K, 2M\n"
-	"      --max-rate N         raise the period when more samples come in a second\n"
-	"                           (100 without --period; 0: never)\n"
-	"      --guard              make overflows of sampled blocks, and uses after\n"
-	"                           their free, end the process at that instruction\n"
-	"      --by-thread          tell the threads of a stack apart\n"
-	"      --min-size BYTES     record requests of at least that size only\n"
-	"      --max-size BYTES     and of at most that size\n"
-	"      --depth N            innermost frames to keep of a stack (127)\n"
-	"      --strict             exit with status 7 when a sample lost its stack\n"
-	"      --max-stacks N       different stacks to keep apart (16384)\n"
-	"      --max-live N         sampled blocks to follow until their free (65536)\n"
-	"  -v, --verbose            print what is unwound by, and what libbpf warns of;\n"
-	"                           twice: all that libbpf says\n";
+	"      --max-rate N         raise the period to get at most N samples a second\n"
+	"                           (100 without --period; 0: no limit)\n"
+	"      --guard              put sampled blocks against guard pages: overflows and\n"
+	"                           uses after free end the process where they happen\n"
+	"      --by-thread          keep the threads of a stack apart\n"
+	"      --min-size BYTES     record only requests of at least this size\n"
+	"      --max-size BYTES     record only requests of at most this size\n"
+	"      --depth N            keep the N innermost frames of a stack (127)\n"
+	"      --max-stacks N       room for N different stacks (16384)\n"
+	"      --max-live N         room for N live sampled blocks (65536)\n"
+	"  -v, --verbose            tell which unwind tables are used, and show libbpf's\n"
+	"                           warnings; twice: all messages of libbpf\n";
 
 /*
  * What is asked of a target that nobody has thought about, in samples a second. So few find the
@@ -235,7 +237,7 @@ int recording_options_parse(struct recording_options *options, const struct comm
 		options->max_rate = MAX_RATE_DEFAULT;
 	if (!err && options->session.min_size > options->session.max_size) {
 		ap_error_what(error, AP_EXIT_USAGE, "--min-size is larger than --max-size");
-		ap_error_hint(error, "no request is of such a size");
+		ap_error_hint(error, "no size is in between: swap them, or leave one out");
 		err = -EINVAL;
 	}
 	if (options->out.filter.thread)

@@ -11,14 +11,14 @@
 #include "printable.h"
 
 const char output_options_help[] =
-	"  -o, --output FILE        write this; repeatable, the extension says what:\n"
+	"  -o, --output FILE        write FILE, in the format of its extension:\n"
 	"                           .html, .svg, .pb.gz (pprof), .folded, .txt,\n"
-	"                           .tree, and .json (for speedscope)\n"
-	"  -f, --format NAME        what to write where the extension does not say it:\n"
+	"                           .tree, or .json (for speedscope); repeatable\n"
+	"  -f, --format NAME        format of outputs whose extension does not tell:\n"
 	"                           html, svg, pprof, folded, speedscope, json,\n"
 	"                           text, tree (of calls)\n"
-	"      --show live|allocated   what single-valued outputs hold (live)\n"
-	"      --by bytes|objects      and in which unit (bytes)\n"
+	"      --show live|allocated   value of outputs that hold only one (live)\n"
+	"      --by bytes|objects      unit of that value (bytes)\n"
 	"      --show-allocator     keep malloc, operator new, ... in the stacks\n"
 	"      --redact             leave out folders, arguments and the host's name\n"
 	"  -q, --quiet              print errors and warnings only\n"
@@ -123,7 +123,8 @@ int output_option_take(
 
 static int write_error(const char *path, int err, struct ap_error *error)
 {
-	ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot write %s", path);
+	ap_error_errno(error, AP_EXIT_FAILURE, err, "cannot write %s",
+		strcmp(path, "-") ? path : "to standard output");
 	if (err != -ENOMEM)
 		ap_error_hint(error, "give another place with -o");
 	return err;

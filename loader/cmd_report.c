@@ -6,8 +6,8 @@
 
 static const char usage[] =
 	"usage: allocprof report [OPTIONS] FILE\n"
-	"Prints who allocated in a .pb.gz, or in a heap profile of Go, jemalloc or\n"
-	"gperftools, or writes it in other formats. FILE - is standard input.\n";
+	"Prints a profile (.pb.gz, or a heap profile of Go, jemalloc or gperftools) as\n"
+	"a table, or writes it in other formats. FILE - is standard input.\n";
 
 const char *const cmd_report_help[] = {
 	usage,

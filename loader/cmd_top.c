@@ -24,13 +24,13 @@ const char *const cmd_top_help[] = {
 	"Shows who holds and who allocates the memory of a running process, as it\n"
 	"changes: ? lists the keys, q quits. Not on a terminal: prints tables.\n",
 	process_option_help,
-	"      --delay TIME         from one refresh to the next (1s)\n"
+	"      --delay TIME         time between two refreshes (1s)\n"
 	"  -n, --count N            print N tables and end\n"
-	"      --rows N             of a printed table; 0: all (30)\n"
+	"      --rows N             print N rows of each table; 0: all (30)\n"
 	"      --json               print one JSON object on a line for each refresh\n"
-	"      --sort live|rate|objects|name   what comes first (live)\n"
-	"      --lines              tell the lines of a function apart\n"
-	"      --no-color           as with NO_COLOR in the environment\n",
+	"      --sort live|rate|objects|name   what the rows are sorted by (live)\n"
+	"      --lines              a row for each source line, not for each function\n"
+	"      --no-color           no colours, as with NO_COLOR in the environment\n",
 	recording_options_help,
 	filter_options_help,
 	output_options_help,
@@ -378,6 +378,12 @@ static int options_check(const struct top_options *options, struct ap_error *err
 	if (options->recording.follow) {
 		ap_error_what(error, AP_EXIT_USAGE, "top shows one process");
 		ap_error_hint(error, "record its children with: allocprof attach --follow-fork");
+		return -EINVAL;
+	}
+	if (options->recording.strict) {
+		ap_error_what(
+			error, AP_EXIT_USAGE, "top takes no --strict: it ends without a profile");
+		ap_error_hint(error, "allocprof attach --strict");
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < options->recording.out.count; i++) {

@@ -12,7 +12,7 @@ const struct command commands[] = {
 	{"diff", cmd_diff, cmd_diff_help, "compare two profiles"},
 	{"list", cmd_list, cmd_list_help, "list the processes that can be recorded"},
 	{"doctor", cmd_doctor, cmd_doctor_help, "say what is missing for a recording"},
-	{"completion", cmd_completion, cmd_completion_help, "print what a shell completes by"},
+	{"completion", cmd_completion, cmd_completion_help, "print a completion script for a shell"},
 	{"version", cmd_version, cmd_version_help, "print the version"},
 	{"help", cmd_help, cmd_help_help, "print this, or the help of a command"},
 	{0},

@@ -51,7 +51,10 @@ fails 2 "bad value for --show" "$allocprof" attach --show dead 1
 fails 2 "bad value for --by" "$allocprof" attach --by weight 1
 fails 2 "the name of the output does not say its format" "$allocprof" attach -o file.xyz 1
 fails 2 "run needs a command" "$allocprof" run --
+fails 2 "version takes no arguments" "$allocprof" version 1
+fails 2 "completion needs bash, zsh or fish" "$allocprof" completion tcsh
 fails 2 "top shows one process" "$allocprof" top --follow-fork 1
+fails 2 "top takes no --strict" "$allocprof" top --strict 1
 fails 2 "top has its table on standard output" "$allocprof" top -o - -f text 1
 fails 2 "bad value for --delay" "$allocprof" top --delay 1ms 1
 fails 2 "bad value for --sort" "$allocprof" top --sort weight 1
