@@ -225,7 +225,7 @@ static void heap_renew(struct ap_heap *heap)
 		__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
 	heap->owner = thread_pointer();
 	heap->spans = heap->idle = 0;
-	__atomic_store_n(&heap->ticks, TICKS_START, __ATOMIC_RELAXED);
+	heap->ticks = TICKS_START;
 	__atomic_store_n(&heap->mailbox, NULL, __ATOMIC_RELEASE);
 }
 

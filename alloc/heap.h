@@ -11,7 +11,7 @@
 #include "sizeclass.h"
 #include "types.h"
 
-/* Refills between two looks at the clock, and where their count begins. */
+/* Refills between two looks at the clock and the mail, and where their count begins. */
 #define HEAP_TICKS  64
 #define TICKS_START (UINT32_MAX - HEAP_TICKS)
 
@@ -26,7 +26,7 @@ struct ap_heap {
 	 */
 	struct ap_span *entry[ENTRIES];
 	uintptr_t owner;      /* the thread's pointer; of a parked heap: its own address */
-	uint32_t ticks;	      /* atomic: see heap_is_calm() in refill.c */
+	uint32_t ticks;	      /* see heap_is_calm() in refill.c */
 	uint32_t spans;	      /* in all queues and lists */
 	uint32_t idle;	      /* queued spans without an allocated block */
 	uint32_t exit_rounds; /* calls of the thread's destructor so far */

@@ -45,12 +45,9 @@ void ap_mailbox_post(struct ap_span *span)
 		head = __atomic_load_n(&heap->mailbox, __ATOMIC_RELAXED);
 		while (head != MAILBOX_CLOSED) {
 			span->mail_next = head;
-			if (!__atomic_compare_exchange_n(&heap->mailbox, &head, span, true,
+			if (__atomic_compare_exchange_n(&heap->mailbox, &head, span, true,
 				    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-				continue;
-			/* Lost if the owner counts a refill just now; it looks again soon. */
-			__atomic_store_n(&heap->ticks, UINT32_MAX, __ATOMIC_RELAXED);
-			return;
+				return;
 		}
 	}
 }

@@ -4,6 +4,11 @@
  * heap with the spans that have such a list. A span is in at most one mailbox: REMOTE_MAILED is set
  * by the remote free that posts it, and cleared by the heap that takes it out. While it is set the
  * span is not released. Lock-free, but where a thread ends.
+ *
+ * The owner is not told. It looks before it takes another span, and every HEAP_TICKS refills: to
+ * take blocks in while others still free their neighbours, each time a cache line to and fro for a
+ * few of them, was half of all the time of a thread whose blocks others free. What the span that is
+ * in use has got, it takes as soon as it needs it.
  */
 #ifndef ALLOC_MAILBOX_H
 #define ALLOC_MAILBOX_H

@@ -99,16 +99,16 @@ static void span_requeue(struct ap_heap *heap, struct ap_span *span, uint32_t ou
 
 /*
  * Whether a refill has nothing to see to but the refill: no clock, no mail, no profiler. All in one
- * test, of whether the count of refills overflows. Who posts mail sets it to its last value; a
+ * test, of whether the count of refills overflows: it is time for clock and mail then, and a
  * profiler makes each refill count for many (probe.h). A refill that is not calm is not counted.
  */
 static inline bool heap_is_calm(struct ap_heap *heap)
 {
 	uint32_t ticks;
 
-	if (unlikely(__builtin_add_overflow(load_relaxed(heap->ticks), probe_word(), &ticks)))
+	if (unlikely(__builtin_add_overflow(heap->ticks, probe_word(), &ticks)))
 		return false;
-	__atomic_store_n(&heap->ticks, ticks, __ATOMIC_RELAXED);
+	heap->ticks = ticks;
 	return true;
 }
 
@@ -258,11 +258,17 @@ static void span_fill(struct ap_heap *heap, struct ap_span *span)
 	span->until = threshold;
 }
 
-/* Another span for a queue that is empty: an orphan, or a fresh one. NULL: no memory. */
+/* A span for a queue that is empty: from the mail, an orphan, or a fresh one. NULL: no memory. */
 static struct ap_span *queue_extend(struct ap_heap *heap, unsigned class)
 {
-	struct ap_span *span = ap_adopt_class(heap, class);
+	struct ap_span *span;
 
+	if (mailbox_has_mail(heap)) {
+		mailbox_drain(heap);
+		if (heap->queue[class].first)
+			return heap->queue[class].first;
+	}
+	span = ap_adopt_class(heap, class);
 	if (!span)
 		span = ap_span_new(heap, class, false);
 	if (span)
@@ -316,10 +322,9 @@ static inline __attribute__((always_inline)) void *queue_alloc(
 static cold void *queue_alloc_attended(
 	struct ap_heap *heap, unsigned class, size_t align, size_t size)
 {
-	uint32_t ticks = load_relaxed(heap->ticks);
+	uint32_t ticks = heap->ticks;
 
-	__atomic_store_n(
-		&heap->ticks, ticks == UINT32_MAX ? TICKS_START : ticks + 1, __ATOMIC_RELAXED);
+	heap->ticks = ticks == UINT32_MAX ? TICKS_START : ticks + 1;
 	if (mailbox_has_mail(heap))
 		mailbox_drain(heap);
 	if (ticks == UINT32_MAX)

@@ -89,9 +89,9 @@ static void paid_settle(struct ap_heap *heap)
 	heap->countdown -= (int64_t)made << SLICE_SHIFT;
 	heap->granted = heap->paid = 0;
 	/* Those that were made count like any: the next that is not paid looks at the clock. */
-	if (__builtin_add_overflow(load_relaxed(heap->ticks), made, &ticks))
+	if (__builtin_add_overflow(heap->ticks, made, &ticks))
 		ticks = UINT32_MAX;
-	__atomic_store_n(&heap->ticks, ticks, __ATOMIC_RELAXED);
+	heap->ticks = ticks;
 }
 
 uint32_t ap_sample_enter(struct ap_heap *heap)
