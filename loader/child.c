@@ -58,8 +58,9 @@ static void child_main(int go, int failed, char **command, const char *library)
 		execvp(command[0], command);
 		err = -errno;
 	}
-	if (write(failed, &err, sizeof(err)) != sizeof(err))
-		_exit(AP_EXIT_RUN_FAILURE);
+	if (write(failed, &err, sizeof(err)) < 0) {
+		/* The parent is gone, and does not need to be told. */
+	}
 	_exit(AP_EXIT_RUN_FAILURE);
 }
 

@@ -45,7 +45,7 @@ static struct result snapshot_write(struct recording *recording, const struct ou
 	if (!result.err && !snapshot.totals.allocated.samples) {
 		ap_error_what(&result.error, AP_EXIT_NO_SAMPLE, "nothing has been sampled yet");
 		result.err = -ENODATA;
-		return result;
+		goto out;
 	}
 	if (!result.err)
 		result.err = recording_profile(recording, &snapshot, &profile, &faults);
@@ -54,6 +54,9 @@ static struct result snapshot_write(struct recording *recording, const struct ou
 			&result.error, AP_EXIT_FAILURE, result.err, "cannot make the profile");
 	else
 		result.err = outputs_write(named, profile, NULL, &result.error);
+out:
+	ap_profile_free(profile);
+	ap_snapshot_clear(&snapshot);
 	return result;
 }
 
