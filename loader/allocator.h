@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which frames of a stack are the allocator's own: the one list of them. */
+/*
+ * The frames of a stack that belong to the allocator (malloc, operator new and their like), by the
+ * one list of their names.
+ */
 #ifndef ALLOCPROF_ALLOCATOR_H
 #define ALLOCPROF_ALLOCATOR_H
 
@@ -13,9 +16,9 @@ uint32_t ap_allocator_frames(
 	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count);
 
 /*
- * The index of the frame that a table names as the site: the innermost that is not of the
- * language's standard library, whose push_back() says nothing, nor the program's own malloc. When
- * there is none, the innermost such malloc, or the first frame.
+ * The index of the frame that stands for the stack in a table: the innermost that is neither in the
+ * language's standard library (that push_back() allocates tells nothing) nor a malloc of the
+ * program's own. When there is none, the innermost such malloc, or the first frame.
  */
 uint32_t ap_site_frame(
 	const struct ap_profile *profile, const struct ap_shown_frame *frame, uint32_t count);

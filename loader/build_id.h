@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As hex, with its NUL: of 32 bytes at most. */
+/* Build ids of more than 32 bytes are taken for none. As text: hex digits and a NUL. */
 #define AP_BUILD_ID_BYTES 32
 #define AP_BUILD_ID_SIZE  (2 * AP_BUILD_ID_BYTES + 1)
 

@@ -33,7 +33,7 @@ struct ap_call_frame {
 	uint32_t function;
 	uint32_t flags;
 	int64_t line;  /* 0 unknown */
-	uint32_t uses; /* nodes with it */
+	uint32_t uses; /* how many nodes have it */
 };
 
 /* Node 0 is the root, which has no frame. 0 ends the lists of children. */
@@ -41,11 +41,14 @@ struct ap_call_node {
 	uint32_t parent;
 	uint32_t frame;
 	uint32_t first_child, last_child, next;
-	/* Of the stacks that end here; [1]: of the profile compared with. */
+	/*
+	 * Values of the stacks that end here; [0] in the profile, [1] in the one it is compared
+	 * with.
+	 */
 	int64_t self[2][AP_VALUES];
 };
 
-/* Of the values that end in a node, those that have these labels. */
+/* The part of a node's own values that has these labels. */
 struct ap_call_part {
 	uint32_t node;
 	uint32_t label; /* index into the tree's labels */
@@ -61,15 +64,17 @@ struct ap_call_tree {
 	struct ap_call_node *nodes;
 	uint32_t function_count, frame_count, node_count;
 	uint32_t function_room, frame_room, node_room;
-	/* One for each sample with labels or a known number, in no order; the threads are the
-	 * profile's of that side. */
+	/*
+	 * One for each sample that has labels or a known number of samples, unordered. Threads in
+	 * the labels are indices into the threads of that side's profile.
+	 */
 	struct ap_call_part *parts;
-	struct ap_labels *labels; /* different ones */
+	struct ap_labels *labels; /* each different set of labels once */
 	uint32_t part_count, label_count;
 	uint32_t part_room, label_room;
 	uint32_t *ends[2];	/* the node in which each sample of that side's profile ends */
 	bool functions_only;	/* set before the first add: a function's lines are one frame */
-	bool without_allocator; /* the same: leave out the frames of AP_FRAME_ALLOCATOR */
+	bool without_allocator; /* also set before: leave out frames of AP_FRAME_ALLOCATOR */
 	const char *program;	/* the program's own library; NULL: unknown */
 	struct ap_intern strings;
 	struct ap_table function_table, frame_table, node_table, label_table;
@@ -79,18 +84,21 @@ struct ap_call_tree {
 struct ap_call_tree *ap_call_tree_new(void);
 void ap_call_tree_free(struct ap_call_tree *tree); /* NULL is fine */
 
-/* Adds the samples of a profile, one a side; 1 is the one compared with. 0 or -ENOMEM. */
+/*
+ * Adds the samples of a profile, at most one for each side: 0 for the profile itself, 1 for the one
+ * it is compared with. 0 or -ENOMEM.
+ */
 int ap_call_tree_add(struct ap_call_tree *tree, const struct ap_profile *profile, int side);
 
 /*
- * The next node in preorder, and how many levels it is up to the parent of it; 0 at the end. Start
- * with the root.
+ * The node after `node` in preorder, or 0 at the end; start with 0, the root. *ret_up says how many
+ * levels up from `node` the parent of the next one is.
  */
 uint32_t ap_call_tree_after(const struct ap_call_tree *tree, uint32_t node, uint32_t *ret_up);
 
 /*
- * The totals of all nodes for one value, an array of node_count that the caller frees.
- * NULL: out of memory.
+ * The totals (own value and all below) of all nodes for one value, an array of node_count that the
+ * caller frees. NULL: out of memory.
  */
 int64_t *ap_call_tree_totals(const struct ap_call_tree *tree, int side, enum ap_value value);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The compiler of call frame information: .eh_frame, and .debug_frame where there is one, into
- * sorted rows "from this byte of code on, this rule". The file is not trusted: what is damaged
- * costs the stacks through that code, which end there with the reason, and no more.
+ * sorted rows "from this byte of code on, this rule". The file is not trusted: where it is damaged,
+ * stacks through that code end there with the reason; nothing else is affected.
  */
 #ifndef ALLOCPROF_CFI_H
 #define ALLOCPROF_CFI_H
@@ -13,7 +13,9 @@
 
 #include "cfi_section.h"
 
-/* 8 bytes. The rule holds up to the next row; AP_RULE_NONE stands where no entry covers the code.
+/*
+ * The rule for code from `at` up to the next row; AP_RULE_NONE where no entry covers the code.
+ * 8 bytes.
  */
 struct ap_cfi_row {
 	uint32_t at; /* bytes from ap_cfi.base */
@@ -22,14 +24,14 @@ struct ap_cfi_row {
 };
 
 struct ap_cfi {
-	uint64_t base; /* address, as the file wants it, of byte 0 */
+	uint64_t base; /* address in the file (as linked) of byte 0 */
 	uint64_t size; /* bytes of code; the rows are below */
 	struct ap_cfi_row *rows;
 	uint32_t row_count, row_room;
 	struct ap_unwind_rule *rules; /* AP_RULE_NONE and AP_RULE_UNSUPPORTED are the first two */
 	uint32_t rule_count, rule_room;
-	uint32_t entries; /* FDEs */
-	uint32_t damaged; /* of them, those whose instructions could not be followed to the end */
+	uint32_t entries;     /* FDEs */
+	uint32_t damaged;     /* FDEs whose instructions could not be followed to the end */
 	uint32_t unsupported; /* rows with AP_RULE_UNSUPPORTED */
 };
 

@@ -22,7 +22,7 @@ uint64_t ap_cfi_read_uleb(struct ap_cfi_reader *reader);
 int64_t ap_cfi_read_sleb(struct ap_cfi_reader *reader);
 
 enum ap_cfi_kind {
-	AP_CFI_UNSAID, /* the default of the register: the same, for those followed here */
+	AP_CFI_UNSAID, /* no rule given: for the registers followed here that means same */
 	AP_CFI_SAME,
 	AP_CFI_UNDEFINED,
 	AP_CFI_OFFSET,	   /* saved at CFA + value */
@@ -62,7 +62,7 @@ struct ap_cfi_common {
 	struct ap_cfi_state initial;
 };
 
-/* Called for every change of address: what holds from there on. 0 or a negative errno. */
+/* Called once for each new address: the state that holds from there on. 0 or a negative errno. */
 typedef int ap_cfi_emit_fn(void *context, uint64_t from, const struct ap_cfi_state *state);
 
 /* Runs a CIE's instructions: common->initial. 0, or -EBADMSG. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a CFA program has come to at one address, as one of the few rules that the kernel's stack
- * walk follows.
+ * Turns the state of a CFA program at one address into one of the few rules that the BPF stack
+ * walker knows.
  */
 #ifndef ALLOCPROF_CFI_RULE_H
 #define ALLOCPROF_CFI_RULE_H

@@ -115,9 +115,9 @@ int ap_cfi_sections_find(struct ap_cfi_section ret[AP_CFI_SECTIONS], const struc
 	else if (err != -ENOENT)
 		return err;
 	/*
-	 * Go's says of its assembly, which goes from one stack to another to call C, that the stack
-	 * stays. Its code keeps frame pointers. One that cannot be read costs the code that has no
-	 * other.
+	 * Not Go's .debug_frame: of its assembly, which changes the stack to call C, it says that
+	 * the stack stays the same. Go's code keeps frame pointers instead. A .debug_frame that
+	 * cannot be read only leaves the code without .eh_frame without a table.
 	 */
 	if (section_find(&ret[count], file, ".note.go.buildid") == -ENOENT &&
 		!section_find(&ret[count], file, ".debug_frame"))

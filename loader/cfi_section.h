@@ -12,19 +12,22 @@
 struct ap_cfi_section {
 	void *bytes;
 	size_t size;
-	uint64_t address; /* of its first byte, as the file wants it */
+	uint64_t address; /* of its first byte, as linked */
 	int is_eh_frame;  /* not .debug_frame */
 };
 
 /*
- * The sections of a file: a program may have parts with the one and parts with the other. Their
- * number; -ENOENT when it has none; -E2BIG, -ENOEXEC.
+ * Finds the sections of a file; it may have both, each for a part of its code. Returns their
+ * number; -ENOENT: it has none; -E2BIG: one is too large; -ENOEXEC: the file is damaged.
  */
 #define AP_CFI_SECTIONS 2
 int ap_cfi_sections_find(
 	struct ap_cfi_section ret[AP_CFI_SECTIONS], const struct ap_elf_file *file);
 
-/* The extent of a file's code, which *base and *size of its table are. 0, -ENOENT, -E2BIG. */
+/*
+ * The extent of a file's executable segments, from *base (as linked) on, *size bytes: what its
+ * table has to cover. 0; -ENOENT: it has no code; -E2BIG: too much.
+ */
 int ap_cfi_extent(const struct ap_elf_file *file, uint64_t *base, uint64_t *size);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording depends on, one thing after another, for a person who wonders why it fails. */
+/*
+ * The checks of `allocprof doctor`: each thing that a recording depends on, for somebody who
+ * wonders why it fails.
+ */
 #ifndef ALLOCPROF_CHECKUP_H
 #define ALLOCPROF_CHECKUP_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A warning is what costs something, a failure is what no recording comes past. */
+/* A warning: recording works, with a drawback. A failure: recording is not possible. */
 enum ap_verdict { AP_VERDICT_OK, AP_VERDICT_WARN, AP_VERDICT_FAIL };
 
 struct ap_check {
@@ -23,10 +26,12 @@ struct ap_checkup {
 	size_t count;
 };
 
-/* This machine and this user. Loads the BPF programs to see whether they can be. */
+/*
+ * Adds the checks of this machine and this user. Loads the BPF programs to see whether they can be.
+ */
 void ap_checkup_machine(struct ap_checkup *checkup);
 
-/* A process. */
+/* Adds the checks of a process. */
 void ap_checkup_target(struct ap_checkup *checkup, pid_t pid);
 
 /* The worst of them. */

@@ -10,29 +10,35 @@
 
 struct ap_child {
 	pid_t pid;  /* 0: none */
-	int go;	    /* our end of the pipe on which it waits; -1: not open */
-	int failed; /* whence comes the errno of an exec that failed; -1: not open */
+	int go;	    /* write end of the pipe on which it waits to be let go; -1: not open */
+	int failed; /* read end of the pipe that brings the errno of a failed exec; -1: not open */
 	struct ap_child_hold hold;
 };
 
 /*
- * Forks a child that will run the command with `library` preloaded, after what is preloaded
- * already, and without the rights that sudo or ambient capabilities have given us. It waits. 0 or a
- * negative errno.
+ * Forks a child that will run the command with `library` preloaded, behind what LD_PRELOAD has
+ * already, and without the rights that sudo or ambient capabilities gave this process. It waits for
+ * ap_child_exec(). 0 or a negative errno.
  */
 int ap_child_fork(struct ap_child *child, char **command, const char *library);
 
 /*
- * Lets it go as far as its libraries are mapped, or for good where it cannot be held there. 0 when
- * the command is running or held; a negative errno when it could not be executed, with the error
- * filled in.
+ * Lets it execute the command, and holds it again when its libraries are mapped; where it cannot be
+ * held it runs on. 0 when the command is held or running; a negative errno with the error filled in
+ * when it could not be executed.
  */
 int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *error);
 
-/* Waits for its end: its exit status as a shell would have it, 128 + the signal's number. */
+/*
+ * Waits for its end. Returns its exit status as a shell does: of one ended by a signal, 128 + its
+ * number.
+ */
 int ap_child_wait(struct ap_child *child);
 
-/* A child that still waits to be let go ends. A child starts as {.go = -1, .failed = -1}. */
+/*
+ * Closes the pipes, by which a child that still waits to be let go ends. A child starts as {.go =
+ * -1, .failed = -1}.
+ */
 void ap_child_clear(struct ap_child *child);
 
 #endif

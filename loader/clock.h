@@ -14,7 +14,7 @@ static inline int64_t ap_timespec_ns(struct timespec time)
 	return time.tv_sec * AP_SECOND_NS + time.tv_nsec;
 }
 
-/* CLOCK_MONOTONIC, or CLOCK_REALTIME for Unix time. */
+/* The time by CLOCK_MONOTONIC, or by CLOCK_REALTIME for Unix time. */
 static inline uint64_t ap_clock_ns(clockid_t clock)
 {
 	struct timespec now = {0};

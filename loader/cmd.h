@@ -29,7 +29,8 @@ int cmd_version(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
 /*
- * The help of a command, in pieces: "usage: " first, then the lines of its options:
+ * The help of a command, in pieces; NULL ends. The first is "usage: ..." and what the command does,
+ * the others are the lines of its options:
  *
  *   -o, --output FILE        what it does
  *       --show live|allocated   a value with bars is one of these words
@@ -48,7 +49,7 @@ extern const char *const cmd_help_help[];
 /* To standard output. */
 void help_print(const char *const help[]);
 
-/* The list of commands, with examples. */
+/* Prints the list of commands, with examples. */
 void commands_print(FILE *out);
 
 /* ---- The commands ---- */
@@ -81,17 +82,17 @@ struct command_output {
 
 struct output_options {
 	struct ap_format_options format;
-	const struct ap_format *named; /* --format, for what the extension does not say */
+	const struct ap_format *named; /* --format; NULL: not given */
 	bool shown;		       /* --show or --by was given */
 	bool allocated, objects;       /* --show, --by */
 	struct ap_filter filter;       /* applied to each profile before anything is made of it */
-	bool redact;		       /* the same */
+	bool redact;		       /* also applied to each profile */
 	bool quiet;
 	struct command_output *output;
 	size_t count;
 };
 
-/* Their letters and names for getopt_long(), and how the help lists them. */
+/* The letters and names of these options for getopt_long(), and how the help lists them. */
 #define OUTPUT_OPTIONS_SHORT "o:f:qI:X:"
 #define OUTPUT_OPTIONS_LONG                                                                 \
 	{"output", required_argument, NULL, 'o'}, {"format", required_argument, NULL, 'f'}, \
@@ -118,12 +119,15 @@ enum {
 	OPTION_LIFETIMES,
 	OPTION_SIZES,
 	OPTION_NAME,
-	OPTION_OWN,		/* first of a command */
-	OPTION_RECORDING = 512, /* first of all that record */
+	OPTION_OWN,		/* the first that a command may use for its own options */
+	OPTION_RECORDING = 512, /* the first of the options of attach, run and top */
 };
 extern const char filter_options_help[], output_options_help[];
 
-/* Takes one of them: 0; -ENOENT when it is none; -EINVAL, -ENOMEM with the error filled in. */
+/*
+ * Takes an option of these that getopt_long() has returned. 0; -ENOENT when it is none of them;
+ * -EINVAL or -ENOMEM with the error filled in.
+ */
 int output_option_take(
 	struct output_options *options, int option, const char *text, struct ap_error *error);
 
@@ -131,42 +135,49 @@ int output_option_take(
 int filter_option_take(
 	struct output_options *options, int option, const char *text, struct ap_error *error);
 
-/* What is common to all parsing: a bad value, and what getopt_long() did not like. -EINVAL. */
+/*
+ * Fill in the error of a bad value (`expected` is its hint), and of what getopt_long() returned '?'
+ * or ':' for. Return -EINVAL.
+ */
 int option_value_error(
 	struct ap_error *error, const char *option, const char *value, const char *expected);
 int option_error(struct ap_error *error, int option, char **argv, const struct option *known);
 
-/* One more output; format NULL: to be found by output_options_finish(). 0 or -ENOMEM. */
+/*
+ * Adds an output; with format NULL, output_options_finish() finds its format. 0, or -ENOMEM with
+ * the error filled in.
+ */
 int output_add(struct output_options *options, const char *path, const struct ap_format *format,
 	struct ap_error *error);
 
 /*
- * After the last option: finds the format of each output and whether it can be written, and the
- * value that is shown. 0 or a negative errno with the error filled in.
+ * To be called after the last option: finds the format of each output, checks that it can be
+ * written, and settles the value that is shown. 0 or a negative errno with the error filled in.
  */
 int output_options_finish(struct output_options *options, struct ap_error *error);
 int output_check(const char *path, struct ap_error *error);
 
-/* Writes one, and says so. 0 or a negative errno with the error filled in. */
+/* Writes one output, and prints that it has. 0 or a negative errno with the error filled in. */
 int output_write(const struct output_options *options, const char *path,
 	const struct ap_format *format, const struct ap_profile *profile, struct ap_error *error);
 
 /*
- * Writes all, also when one fails: what could be saved is. `difference` goes to the formats that
- * cannot show options->format.base beside the profile; NULL: the profile itself.
+ * Writes all outputs, the others also when one fails, and returns 0 or the first negative errno,
+ * with an error filled in. Formats that cannot show options->format.base beside the profile get
+ * `difference` instead; NULL: all get the profile.
  */
 int outputs_write(const struct output_options *options, const struct ap_profile *profile,
 	const struct ap_profile *difference, struct ap_error *error);
 
-/* Says that it has been written, and what to do with it. */
+/* Prints that the output has been written, and what to do with it. */
 void output_announce(const struct command_output *output);
 
-/* What is not as it should be and does not end the command, on a line of its own. */
+/* Prints a warning, which does not end the command, on a line of its own. */
 void warning_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void output_options_clear(struct output_options *options);
 
-/* ---- Options of attach and run ---- */
+/* ---- Options of attach, run and top ---- */
 
 struct recording_options {
 	struct ap_session_options session;
@@ -177,27 +188,27 @@ struct recording_options {
 	bool guard;
 	uint64_t duration_ns; /* 0: no limit */
 	const char *name;     /* --name; NULL: none */
-	bool follow;	      /* children to come, too */
-	bool tree;	      /* and those that there are */
-	uint64_t every_ns;    /* a snapshot every so often; 0: none */
-	uint64_t keep;	      /* the newest of them; 0: all */
+	bool follow;	      /* record children that are born from now on */
+	bool tree;	      /* and the descendants that there are already */
+	uint64_t every_ns;    /* interval of snapshots; 0: none */
+	uint64_t keep;	      /* how many of the newest snapshots to keep; 0: all */
 	bool strict;
 	bool verbose, help;
 };
 
-/* What a command has beside those of all recordings. */
+/* The options that one of these commands has beside the common ones. */
 struct command_options {
 	const char *letters;
 	struct option options[12]; /* numbered from OPTION_OWN on */
-	/* Takes one of them; as output_option_take(). */
+	/* Takes one of them; returns as output_option_take() does. */
 	int (*take)(struct recording_options *options, int option, const char *text,
 		struct ap_error *error);
 };
 
 /*
- * Parses the options wherever they stand, or, with `own` NULL, up to a command that follows and
- * has options itself; optind says where the other arguments begin. 0, or -EINVAL with the error
- * filled in.
+ * Parses the options, wherever they stand among the arguments; with `own` NULL (run) only up to the
+ * first other argument, which is a command with options of its own. Afterwards optind is the index
+ * of the first other argument. 0, or a negative errno with the error filled in.
  */
 int recording_options_parse(struct recording_options *options, const struct command_options *own,
 	int argc, char **argv, struct ap_error *error);
@@ -217,13 +228,13 @@ extern const char whole_recording_options_help[], recording_options_help[];
 	}
 extern const char process_option_help[];
 
-/* Takes it, as command_options.take does. */
+/* The command_options.take of this option. */
 int recording_process_take(
 	struct recording_options *options, int option, const char *text, struct ap_error *error);
 
 /*
- * From the other arguments, or by name (NULL: none), as ap_process_by_name(). 0 or a negative errno
- * with the error filled in.
+ * The process that the other arguments, argc of them, or --name (NULL: not given) stand for;
+ * of_tree as for ap_process_by_name(). 0 or a negative errno with the error filled in.
  */
 int process_choose(const char *command, const char *name, bool of_tree, int argc, char **argv,
 	pid_t *ret, struct ap_error *error);

@@ -149,7 +149,7 @@ int cmd_diff(int argc, char **argv)
 	}
 	if (!err) {
 		options.out.format.base = base;
-		err = view(&options, profile, difference, &error);
+		err = view_show(&options, profile, difference, &error);
 	}
 	if (!err)
 		err = limit_check(&options, difference, &error);

@@ -39,7 +39,7 @@ int cmd_report(int argc, char **argv)
 	if (!err)
 		err = view_choose(&options, profile, &error);
 	if (!err)
-		err = view(&options, profile, NULL, &error);
+		err = view_show(&options, profile, NULL, &error);
 	ap_profile_free(profile);
 	output_options_clear(&options.out);
 	return err ? command_fail(argc, argv, &error) : AP_EXIT_OK;

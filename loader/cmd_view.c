@@ -144,7 +144,7 @@ int view_choose(
 	return -EINVAL;
 }
 
-int view(const struct view_options *options, const struct ap_profile *profile,
+int view_show(const struct view_options *options, const struct ap_profile *profile,
 	const struct ap_profile *difference, struct ap_error *error)
 {
 	const struct output_options *out = &options->out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What report and diff have in common: options, files, and what is shown of them. */
+/* What report and diff have in common: options, reading files, showing them. */
 #ifndef ALLOCPROF_CMD_VIEW_H
 #define ALLOCPROF_CMD_VIEW_H
 
@@ -23,20 +23,32 @@ enum { OPTION_FAIL_ABOVE = OPTION_OWN, OPTION_JSON };
 	}
 extern const char view_options_help[];
 
-/* Parses them all; `files` must follow. 0 or a negative errno with the error filled in. */
+/*
+ * Parses all options. `files`: how many other arguments there must be. 0 or a negative errno with
+ * the error filled in.
+ */
 int view_options_parse(struct view_options *options, int argc, char **argv,
 	const struct option *known, int files, struct ap_error *error);
 
-/* Reads a file, "-" being standard input. 0 or a negative errno with the error filled in. */
+/*
+ * Reads a file ("-": standard input), and filters and redacts it as asked. 0 or a negative errno
+ * with the error filled in; the caller frees *ret in either case.
+ */
 int view_load(const struct view_options *options, const char *path, struct ap_profile **ret,
 	struct ap_error *error);
 
-/* Which value is shown: what was asked for, which must be there, or what the file says. */
+/*
+ * Sets the value that is shown: the one that was asked for, which the profile must have, or the
+ * profile's default. 0 or a negative errno with the error filled in.
+ */
 int view_choose(
 	struct view_options *options, const struct ap_profile *profile, struct ap_error *error);
 
-/* The table on standard output unless something is to be written. */
-int view(const struct view_options *options, const struct ap_profile *profile,
+/*
+ * Writes the outputs, or without any prints the table. `difference`: what is shown by formats that
+ * cannot compare, NULL for report. 0 or a negative errno with the error filled in.
+ */
+int view_show(const struct view_options *options, const struct ap_profile *profile,
 	const struct ap_profile *difference, struct ap_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of several ranges of addresses holds, where they overlap: the latest, and what stands out
- * of an earlier one at either side stays its own. So are mappings that were made over others since
+ * Address ranges that overlap, made flat: where several cover an address, the latest one holds, and
+ * what an earlier one has beyond it stays. This serves mappings that were made over others since
  * the maps were read, and code that a runtime has put where other code was.
  */
 #ifndef ALLOCPROF_CODE_RANGE_H
@@ -14,20 +14,21 @@ struct ap_mapping_table;
 
 struct ap_code_range {
 	uint64_t start, end; /* addresses in the target: [start, end) */
-	uint32_t id;   /* of what holds there, a part of it perhaps; later ones have higher ids */
-	uint32_t zero; /* ranges are compared as memory */
+	uint32_t id;	     /* of what this is a range of; later ones have higher ids */
+	uint32_t zero;	     /* no padding: ranges are compared as bytes */
 };
 
 /*
- * The same without overlaps, by address, beside each other where they are of one id; not more than
- * two for each. To be freed. NULL: out of memory. The ranges are not empty; they are sorted.
+ * Returns the ranges without overlaps, sorted by address, with neighbours of one id joined: at most
+ * twice as many. The caller frees them. NULL: out of memory. The ranges that are given must not be
+ * empty; they are sorted in place.
  */
 struct ap_code_range *ap_code_ranges_flatten(
 	struct ap_code_range *ranges, size_t count, size_t *ret_count);
 
 /*
- * What is mapped now, by id of the mapping: what the last reading saw and what was added after it.
- * As above.
+ * The same of what is mapped now (what the last reading of the table saw, and what was added after
+ * it), with the ids of the mappings.
  */
 struct ap_code_range *ap_code_ranges_get(const struct ap_mapping_table *table, size_t *ret_count);
 

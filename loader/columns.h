@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 /*
- * Writes what of a text fits into so many columns, printable as by ap_printable(), and at most
- * `room` bytes with the final NUL, room >= 16. What is cut ends in "~". With `ascii`, for terminals
- * that show nothing else, other characters become "?". Returns the columns taken.
+ * Writes as much of a text as fits in `columns` columns, made printable as by ap_printable(), at
+ * most `room` bytes with the final NUL; room >= 16. A text that is cut ends in "~". With `ascii`,
+ * for terminals that show nothing else, other characters become "?". Returns the columns taken.
  *
- * Widths are those of the locale; a character that it does not know takes one.
+ * Widths are those of the locale; a character that it does not know counts as one column.
  */
 unsigned int ap_columns_fit(
 	char *out, size_t room, const char *text, unsigned int columns, bool ascii);

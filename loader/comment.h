@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What a profile's header says, as pprof's comments: lines of "key: value". */
+/*
+ * The header of a profile (struct ap_profile_info) as the comments of a pprof file: lines of "key:
+ * value".
+ */
 #ifndef ALLOCPROF_COMMENT_H
 #define ALLOCPROF_COMMENT_H
 
 #include "profile.h"
 
-/* An array that ends in NULL; what is unknown is left out. NULL: out of memory. */
+/*
+ * The comments, an array that ends in NULL, to be freed with the function below; what is unknown is
+ * left out. NULL: out of memory.
+ */
 char **ap_comments_new(const struct ap_profile_info *info);
 void ap_comments_free(char **comments); /* NULL is fine */
 

@@ -5,7 +5,10 @@
 
 #include <sys/types.h>
 
-/* The first twelve digits, as docker, podman and crictl show them; "" when it is in none. */
+/*
+ * An id as text: its first twelve digits, as docker, podman and crictl show them; "": in no
+ * container.
+ */
 #define AP_CONTAINER_TEXT 13
 
 /*
@@ -14,7 +17,7 @@
  */
 char *ap_container_parse(char out[AP_CONTAINER_TEXT], const char *cgroup);
 
-/* Of a process. Returns out. */
+/* The same of a process, from its /proc/PID/cgroup. Returns out. */
 char *ap_container_of(char out[AP_CONTAINER_TEXT], pid_t pid);
 
 #endif

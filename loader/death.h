@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 struct ap_death {
-	bool known;    /* else nobody could tell */
+	bool known;    /* false: nobody could tell, and the rest is not set */
 	bool oom;      /* by the OOM killer */
-	int status;    /* as wait() gives it */
+	int status;    /* as waitpid() gives it */
 	int64_t at_ns; /* Unix time; 0: unknown */
 };
 
 /*
- * "exited with status 3", "was killed by SIGSEGV at 14:02:11 UTC", "was killed by the OOM killer at
- * 14:02:11 UTC", or, unknown, "exited"; in local time, which logs have. Returns out.
+ * Writes "exited with status 3", "was killed by SIGSEGV at 14:02:11 UTC", "was killed by the OOM
+ * killer at 14:02:11 UTC", or, unknown, "exited"; in local time, which logs have. Returns out.
  */
 #define AP_DEATH_TEXT 128
 char *ap_death_format(char out[AP_DEATH_TEXT], const struct ap_death *death);

@@ -16,37 +16,39 @@
 
 struct ap_debuginfod;
 
-/* Where debug files are looked for. */
+/* The places in which debug files are looked for, in this order. */
 struct ap_debug_places {
-	const char *directory;		  /* the system's */
-	int root;			  /* of the target, before ours; AP_ROOT_OURS */
+	const char *directory; /* of the system: AP_DEBUG_DIRECTORY, but for tests */
+	int root; /* root of the target, searched before ours; AP_ROOT_OURS: no other */
 	struct ap_debuginfod *debuginfod; /* NULL: none */
 };
 
 /*
- * Opens the debug file that belongs to a file: DIRECTORY/.build-id/ab/cdef.debug, or the file
- * that .gnu_debuglink names, beside `path`, in .debug beside it, or at its path under DIRECTORY;
- * or, when the file has no debug information of its own, what debuginfod has. In a container that
- * is meant of its own root first. One that is not proven by the same build id, or for want of one
- * by the checksum, is not taken. build_id "" and path "" are unknown. A descriptor, or -ENOENT.
+ * Opens the debug file that belongs to a file: DIRECTORY/.build-id/ab/cdef.debug, or the file that
+ * .gnu_debuglink names, beside `path`, in .debug beside it, or at its path under DIRECTORY; or,
+ * when the file has no debug information of its own, what debuginfod has. For a target in a
+ * container, all of it below the container's root first. A file is taken only if it has the same
+ * build id, or, when there is none, the checksum of the link. build_id "" and path "" stand for
+ * unknown ones. Returns a descriptor, which the caller closes, or -ENOENT.
  */
 int ap_debug_file_open(const struct ap_elf_file *file, const char *build_id, const char *path,
 	const struct ap_debug_places *places);
 
 struct ap_dwarf {
 	Dwarf *dwarf;  /* NULL: none */
-	Dwarf *shared; /* what dwz took out of several files; NULL: none */
+	Dwarf *shared; /* the file of what dwz has moved out of several files; NULL: none */
 	int shared_fd;
-	char shared_build_id[AP_BUILD_ID_SIZE]; /* ""; also of one that was not found */
+	char shared_build_id[AP_BUILD_ID_SIZE]; /* "": none; set also if it was not found */
 };
 
-/* The file with this build id that dwz has taken out of several. A descriptor, or -ENOENT. */
+/* The shared file of dwz with this build id. A descriptor, or -ENOENT. */
 int ap_shared_file_open(const char *build_id, const struct ap_debug_places *places);
 
 /*
- * Opens a file's debug information. libdw would open any path that the file names as the shared
- * one; here it is taken by build id alone. 0; -ENOENT when there is none, it is too large, or the
- * shared one is missing; -EBADMSG when it cannot be read. *dwarf is to be closed in any case.
+ * Opens a file's debug information. libdw would open whatever path the file gives for dwz's shared
+ * file; here that is looked up by its build id only. 0; -ENOENT when there is none, it is too
+ * large, or the shared one is missing; -EBADMSG when it cannot be read. *dwarf is to be closed in
+ * any case.
  */
 int ap_dwarf_open(struct ap_dwarf *dwarf, const struct ap_elf_file *file,
 	const struct ap_debug_places *places);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions, inlined functions and lines of an address, from DWARF. A compilation unit's tree is
- * walked once, into ranges that are searched after that; libdw's dwarf_getscopes() walks it anew
- * for every address.
+ * The functions, inlined functions and lines of an address, from DWARF. The tree of a compilation
+ * unit is walked once, into ranges which are searched from then on; libdw's dwarf_getscopes() would
+ * walk it anew for every address.
  */
 #ifndef ALLOCPROF_DEBUG_INFO_H
 #define ALLOCPROF_DEBUG_INFO_H
@@ -12,7 +12,7 @@
 
 struct ap_debug_info;
 
-/* Strings live as long as the Dwarf and this; NULL where unknown. */
+/* Strings live as long as both the Dwarf and the ap_debug_info; NULL where unknown. */
 struct ap_debug_frame {
 	const char *name;	  /* with its scope, where there is no linkage name */
 	const char *linkage_name; /* mangled */
@@ -26,8 +26,8 @@ struct ap_debug_info *ap_debug_info_new(Dwarf *dwarf);
 void ap_debug_info_free(struct ap_debug_info *info); /* NULL is fine */
 
 /*
- * Fills frames[], innermost first, at most `room`; their number. The last has no name when only
- * the line is known. 0: nothing is known. -ENOMEM.
+ * Fills frames[], innermost first, at most `room` of them. Returns their number, 0 when nothing is
+ * known, or -ENOMEM. The last frame has no name when only its line is known.
  */
 int ap_debug_info_find(
 	struct ap_debug_info *info, uint64_t address, struct ap_debug_frame *frames, uint32_t room);

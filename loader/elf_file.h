@@ -11,7 +11,7 @@
 
 struct ap_elf_segment {
 	uint64_t offset, size; /* in the file */
-	uint64_t address;      /* where the file wants it; code is found by this everywhere else */
+	uint64_t address;      /* as linked: code is looked up by this address everywhere else */
 };
 
 struct ap_elf_file {
@@ -27,10 +27,13 @@ struct ap_elf_file {
 int ap_elf_file_open(struct ap_elf_file *file, int fd);
 void ap_elf_file_close(struct ap_elf_file *file); /* {0} is fine */
 
-/* The address at which the byte at this file offset wants to be. 0, or -ENOENT: not loaded. */
+/*
+ * The address, as linked, of the byte at this file offset. 0 and *ret, or -ENOENT: it is in no
+ * segment that is loaded.
+ */
 int ap_elf_file_address(const struct ap_elf_file *file, uint64_t offset, uint64_t *ret);
 
-/* The sum of the sizes, after decompression, of sections whose names begin so. */
+/* The sum of the sizes, after decompression, of the sections whose names begin with the prefix. */
 uint64_t ap_elf_file_section_bytes(const struct ap_elf_file *file, const char *prefix);
 
 #endif

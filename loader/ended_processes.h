@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of a tree that have ended, as far as the profile still needs them: those of one
- * name whose mappings are the same, as a server's workers are, are one group.
+ * The processes of a tree that have ended, as far as the profile still needs them. Those of one
+ * name with the same mappings, such as the workers of a server, become one group.
  */
 #ifndef ALLOCPROF_ENDED_PROCESSES_H
 #define ALLOCPROF_ENDED_PROCESSES_H
@@ -12,7 +12,9 @@
 #include "site_pool.h"
 #include "target.h"
 
-/* How a group stands in keys: with a pid of 0. The last one is of all for which there is no room.
+/*
+ * The `process` of a group in the keys of sites: its pid part is 0. The last group takes all for
+ * which there is no room.
  */
 #define AP_ENDED_KEY(group) (((group) + 1) << AP_PROCESS_SHIFT)
 #define AP_ENDED_MAX	    1000
@@ -24,14 +26,16 @@ struct ap_ended_group {
 };
 
 struct ap_ended {
-	struct ap_object_set *files; /* of the tables */
+	struct ap_object_set *files; /* that the tables refer to; the caller's */
 	struct ap_ended_group *groups;
 	uint32_t count, room;
 	struct ap_site_pool pool;
 };
 
-/* The key of the group that the process belongs to, made when it is the first one. 0: out of
- * memory. */
+/*
+ * The key of the group that the process belongs to, which is made if it is the first in it. 0: out
+ * of memory.
+ */
 uint32_t ap_ended_of(struct ap_ended *ended, const struct ap_target *target);
 
 void ap_ended_clear(struct ap_ended *ended);

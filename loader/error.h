@@ -46,7 +46,9 @@ struct ap_error {
 	char hint[384];	  /* "" none */
 };
 
-/* Each sets one part; what() also clears the others. Texts of a target are escaped by the caller.
+/*
+ * Each sets one part; ap_error_what() also clears the others. The caller escapes text that comes
+ * from a target.
  */
 void ap_error_what(struct ap_error *error, enum ap_exit status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -56,8 +58,8 @@ void ap_error_hint(struct ap_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * All of it, of a failure that has an errno: its text is the detail, and for want of memory there
- * is a hint. Returns err, which is negative.
+ * Fills in all of it for a failure with an errno: the detail is its text, and out of memory gets a
+ * hint. Returns err, which must be negative.
  */
 int ap_error_errno(struct ap_error *error, enum ap_exit status, int err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

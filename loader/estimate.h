@@ -43,31 +43,30 @@
 
 #include "profile.h"
 
-/* A sum of samples, of one of their values. Start with {0}. */
+/* The sum of one value over samples. Starts as {0}. */
 struct ap_estimate {
 	double value, variance;
 };
 
 /*
- * Adds a sample of a profile to a sum. Of files that do not say how many samples there were (those
- * of others) n is k (1 - exp(-s / period)). A value that nothing is known of adds no variance. A
- * sum or difference of profiles has the sum of their variances, as if they were of different
- * blocks.
+ * Adds a sample of a profile to a sum. Files of other profilers do not say how many samples there
+ * were: there n is taken as k (1 - exp(-s / period)). A value of which nothing is known adds no
+ * variance. Sums and differences of profiles have the sum of their variances, as if they were of
+ * different blocks.
  */
 void ap_estimate_add(struct ap_estimate *sum, const struct ap_profile *profile,
 	const struct ap_sample *sample, enum ap_value value);
 
 /*
- * Adds to a sample the variance of the bytes among these values, all live or all freed, which are a
- * part of its own.
+ * Tells a sample the variance of a part of its bytes: `value` holds that part, which is either all
+ * live or all freed.
  */
 void ap_estimate_know(struct ap_sample *sample, const int64_t value[AP_VALUES], double variance);
 
 /*
- * Whether the live blocks of a sample were live at an earlier moment of the same recording, or at the
- * same one, too.
- * They have the same weights there, so that in the difference of both moments they cancel: what is
- * left of the two variances is without them, and they are in each.
+ * Whether the live blocks of a sample were also live at `earlier`, an earlier or the same moment of
+ * the same recording. Such blocks have the same weights at both moments and cancel in the
+ * difference, so their variance has to be left out on both sides.
  */
 bool ap_estimate_cancels(const struct ap_profile *profile, const struct ap_sample *sample,
 	const struct ap_profile *earlier);
@@ -78,12 +77,18 @@ double ap_estimate_samples(double bytes, double objects, double variance);
 /* Where the true value is, in 95 of 100 cases. */
 void ap_estimate_range(const struct ap_estimate *sum, double *low, double *high);
 
-/* How much higher than the estimate it may be, as a share of it; 0: it is certain, or nothing. */
+/*
+ * How much higher than the estimate the true value may be, as a share of the estimate; 0: it is
+ * certain, or the estimate is 0.
+ */
 double ap_estimate_share(const struct ap_estimate *sum);
 
 /* ---- From counters alone ---- */
 
-/* The variance of the live bytes. 0: nothing is live, or what is always sampled. */
+/*
+ * The variance of the live bytes, in square bytes. 0: nothing is live, or only blocks that are
+ * always sampled.
+ */
 double ap_estimate_live_variance(
 	const struct ap_counters *allocated, const struct ap_counters *freed);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leaving out what is not looked for. The totals of the profile follow, and its header says what
- * was left out and why: info.filter, info.left_out.
+ * Leaves out of a profile what its reader is not looking for. The totals shrink accordingly, and
+ * info.filter and info.left_out say which filter left out how much.
  */
 #ifndef ALLOCPROF_FILTER_H
 #define ALLOCPROF_FILTER_H
@@ -28,9 +28,9 @@ struct ap_filter {
 };
 
 /*
- * A stack stays if a function of it matches one of the including ones, if there are any, and none
- * of the excluding ones: extended regular expressions, anywhere in the name. 0, -ENOMEM, or -EINVAL
- * with the reason in reason[size].
+ * Adds an extended regular expression, which matches anywhere in a function's name. A stack stays
+ * if one of its functions matches an including expression (or there is none), and none matches an
+ * excluding one. 0, -ENOMEM, or -EINVAL with the reason in reason[size].
  */
 int ap_filter_add_regex(
 	struct ap_filter *filter, const char *text, bool excludes, char *reason, size_t size);
@@ -38,8 +38,8 @@ int ap_filter_add_regex(
 bool ap_filter_is_empty(const struct ap_filter *filter);
 
 /*
- * 0 or -ENOMEM; -ENODATA, with the error filled in, of a profile that does not know its threads or
- * ages.
+ * Filters a profile in place. 0; -ENOMEM; or -ENODATA with the error filled in when the filter asks
+ * for threads or ages, which the profile does not have.
  */
 int ap_filter_apply(
 	const struct ap_filter *filter, struct ap_profile *profile, struct ap_error *error);

@@ -20,8 +20,10 @@ struct ap_format_options {
 	unsigned int top;      /* rows of the text table; 0: all */
 	bool difference;       /* the profile is one with another taken off: show signs */
 	const struct ap_profile *base; /* what it is compared with, by formats that can; or NULL */
-	double seconds;	   /* of a difference, by which what was allocated is divided; or 0 */
-	double base_scale; /* by which what was allocated in the base has been multiplied */
+	/* Of a difference: the length of the recording, by which allocated values are divided to be
+	 * shown as rates; or 0. */
+	double seconds;
+	double base_scale; /* factor by which the allocated values of the base were multiplied */
 };
 
 typedef int ap_format_write_fn(
@@ -30,7 +32,7 @@ typedef int ap_format_write_fn(
 struct ap_format {
 	const char *name;	  /* as in --format */
 	const char *extension[3]; /* of file names; NULL ends */
-	const char *next;	  /* what to do with the file, for the line that names it */
+	const char *next;	  /* what to do with the file: printed beside its name */
 	ap_format_write_fn *write;
 	bool compares; /* shows options->base beside the profile */
 };
@@ -38,10 +40,10 @@ struct ap_format {
 /* All of them; the name of the last is NULL. */
 extern const struct ap_format ap_formats[];
 
-/* Whether a file of this name is usual for it. */
+/* Whether the path ends in one of its extensions. */
 bool ap_format_has_extension(const struct ap_format *format, const char *path);
 
-/* By name; by the extension of a file name. NULL: none. */
+/* The format of this name, or of the extension of a path. NULL: none. */
 const struct ap_format *ap_format_by_name(const char *name);
 const struct ap_format *ap_format_by_extension(const char *path);
 
@@ -54,9 +56,9 @@ const struct ap_format *ap_format_by_extension(const char *path);
 ap_format_write_fn ap_format_pprof_write;
 
 /*
- * Reads one, gzipped or not, also of other writers: sample types are matched by name (those of
- * Go, jemalloc and tcmalloc), and when none matches the first four stand in the places of ours,
- * with their own names in profile->type. The text of ap_format_heap_read() is read, too.
+ * Reads a pprof file, gzipped or not, also of other writers: sample types are matched by name
+ * (those of Go, jemalloc and tcmalloc), and when none matches the first four stand in the places of
+ * ours, with their own names in profile->type. The text of ap_format_heap_read() is read, too.
  *
  * 0 and *ret; or -ENOMEM, -EBADMSG (damaged, or not a profile), -E2BIG (more than 1 GiB
  * decompressed), or the negative errno of reading, with a short reason, without a newline, in
@@ -65,9 +67,10 @@ ap_format_write_fn ap_format_pprof_write;
 int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t size);
 
 /*
- * The text of a heap profile of jemalloc (heap_v2/524288) or gperftools (heap profile: ...), with
- * names from the files that it names where these are on this machine; otherwise as above. Values
- * that it has not counted have the type "". ap_format_heap_is() tells by the first bytes.
+ * Reads the text of a heap profile of jemalloc (heap_v2/524288) or gperftools (heap profile: ...);
+ * returns as above. Its addresses get their names from the files that it lists, where these are on
+ * this machine. Values that it does not count have the type "". ap_format_heap_is() tells such a
+ * text by its first bytes. The text is changed.
  */
 int ap_format_heap_read(
 	uint8_t *bytes, size_t length, struct ap_profile **ret, char *reason, size_t size);
@@ -87,8 +90,8 @@ bool ap_format_heap_is(const uint8_t *bytes, size_t length);
 ap_format_write_fn ap_format_folded_write;
 
 /*
- * For speedscope (https://www.speedscope.app): a profile for each value; of a difference two, what
- * has grown and what has shrunk.
+ * For speedscope (https://www.speedscope.app): a profile for each value, or for a difference two of
+ * them: what has grown and what has shrunk.
  */
 ap_format_write_fn ap_format_speedscope_write;
 
@@ -99,26 +102,28 @@ ap_format_write_fn ap_format_speedscope_write;
 ap_format_write_fn ap_format_json_write;
 
 /*
- * For a terminal: the total, and a table of the functions that called the allocator, or a standard
- * library that did, the largest first (in a difference, the largest change), with what sampling
- * leaves open, see estimate.h. Names are cut and made printable.
+ * For a terminal: the total, and a table of the functions that called the allocator (see
+ * ap_site_frame()), the largest first, or the largest change first in a difference, with the error
+ * of sampling, see estimate.h. Names are cut and made printable.
  */
 ap_format_write_fn ap_format_text_write;
 
 /*
- * For a terminal, too: the tree of calls, the largest first, with what is below 1% of the total
- * summed up. Its lines are Unicode where the locale's character set is.
+ * For a terminal, too: the tree of calls, the largest first; what is below 1% of the total is
+ * summed up. The lines of the tree are drawn in Unicode if the locale's character set is UTF-8,
+ * otherwise in ASCII.
  */
 ap_format_write_fn ap_format_tree_write;
 
 /*
- * An interactive flame graph in one file. Has all values; begins with options->value, or the
- * profile's default value when that one is nothing. With options->base it shows what has changed
- * since then; the values are taken as they are: whoever compares rates has scaled them.
+ * An interactive flame graph in one file, with all values. It begins with options->value, or with
+ * the profile's default value when the total of that one is 0. With options->base it shows what has
+ * changed since the base; values are compared as they are, so a caller that compares rates scales
+ * them before.
  */
 ap_format_write_fn ap_format_html_write;
 
-/* The same picture of one value, without script, also of what has changed. */
+/* A flame graph of one value as a picture without script, also with options->base. */
 ap_format_write_fn ap_format_svg_write;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a profile lacks that its reader can do something about: names of functions, and the outer
- * parts of stacks. Shares are of what was allocated, so that what is rare is not what is told.
+ * What a profile lacks and its reader can do something about: names of functions, and the outer
+ * parts of stacks. Both are weighed by allocated bytes, so that rare stacks do not count for much.
  */
 #ifndef ALLOCPROF_GAPS_H
 #define ALLOCPROF_GAPS_H
@@ -10,12 +10,12 @@ struct ap_profile;
 
 struct ap_gap {
 	double share;	  /* 0 to 1 */
-	const char *file; /* that has most of it, the profile's; NULL: none, or it is not known */
+	const char *file; /* which has most of it (the profile's string); NULL: none, or unknown */
 };
 
 struct ap_gaps {
 	struct ap_gap names;  /* frames of mapped code without a function's name */
-	struct ap_gap stacks; /* stacks that are cut in code that is known */
+	struct ap_gap stacks; /* stacks that are cut although the code is known */
 };
 
 /* Of a profile that was recorded. 0 or -ENOMEM. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a command, read back from the lines of its help (see cmd.h): what completion is
- * made from, so that an option stands in one place.
+ * The options of a command, parsed from the lines of its help (see cmd.h). The completions of the
+ * shells are made from them, so that an option is described in one place.
  */
 #ifndef ALLOCPROF_HELP_OPTION_H
 #define ALLOCPROF_HELP_OPTION_H
@@ -15,12 +15,12 @@ struct ap_help_option {
 	char name[AP_HELP_TEXT];	/* without its dashes */
 	char value[AP_HELP_TEXT];	/* "FILE", "live|allocated"; "" takes none */
 	bool is_optional;		/* the value, behind a "=" */
-	char description[AP_HELP_TEXT]; /* its first line */
+	char description[AP_HELP_TEXT]; /* the first line of it */
 };
 
 /*
- * The next option in pieces of a help that end in NULL. *at is where to go on, NULL at first.
- * False: there is none any more.
+ * The next option in the pieces of a help, which end in NULL. *at, NULL at first, keeps the place
+ * between calls. False: there are no more.
  */
 bool ap_help_option_next(const char *const help[], const char **at, struct ap_help_option *ret);
 

@@ -18,10 +18,13 @@ struct ap_intern {
 	size_t used, size;
 };
 
-/* The set's copy of a text, which ends at its first NUL, if any. NULL: out of memory. */
+/* The set's copy of a text of `length` bytes, or up to its first NUL. NULL: out of memory. */
 const char *ap_intern(struct ap_intern *set, const char *text, size_t length);
 
-/* The same by its index in set->strings; they are numbered from 0 as they come. Or -ENOMEM. */
+/*
+ * The same, but returns its index in set->strings (numbered from 0 in the order of arrival), or
+ * -ENOMEM.
+ */
 int ap_intern_index(struct ap_intern *set, const char *text, size_t length);
 
 /* The set itself belongs to the caller, who starts it as {0}. */

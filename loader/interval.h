@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Address ranges that lie beside and inside each other, as scopes do, and which hold an address. */
+/*
+ * Nested address ranges, as the scopes of debug information are, and the search for the innermost
+ * that holds an address.
+ */
 #ifndef ALLOCPROF_INTERVAL_H
 #define ALLOCPROF_INTERVAL_H
 
@@ -27,8 +30,8 @@ int ap_intervals_add(
 void ap_intervals_sort(struct ap_intervals *set);
 
 /*
- * The innermost that holds the address, or AP_INTERVAL_NONE; from there, `outer` leads on. Where
- * ranges cross, which only damaged files have, some may be missed.
+ * The index of the innermost range that holds the address, or AP_INTERVAL_NONE; `outer` leads from
+ * it to those around it. Where ranges cross, as only in damaged files, some may be missed.
  */
 uint32_t ap_intervals_find(const struct ap_intervals *set, uint64_t address);
 

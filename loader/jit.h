@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The names of code that a runtime makes, from the files that it writes for perf: jitdump, see
- * jit_dump.h, and /tmp/perf-PID.map, with lines of START SIZE NAME, in the target's own mount
- * namespace and with the number that it has in its own. node writes the latter with
- * --perf-basic-prof, python since 3.12 with -X perf.
+ * jit_dump.h, and /tmp/perf-PID.map, with lines of START SIZE NAME, where PID and /tmp are those of
+ * the target's own namespaces. node writes the latter with --perf-basic-prof, python since 3.12
+ * with -X perf.
  *
  * The target writes these files, and we may be root: the map is looked for inside the target's
  * root, must be a regular file of the target's user or root, and is read up to a limit.
@@ -40,12 +40,15 @@ struct ap_jit_place {
 	uint32_t line;	  /* 0 unknown */
 };
 
-/* While the process is there. 0 or a negative errno; *jit is to be cleared in any case. */
+/*
+ * To be called while the process lives. 0 or a negative errno; *jit is to be cleared in any case.
+ */
 int ap_jit_open(struct ap_jit *jit, const struct ap_process_files *files, pid_t pid);
 
 /*
- * Reads the map (again), also when the process has exited. 0; -ENOENT: there is none; -EPERM: it
- * is not what is read; -ENOMEM, or another negative errno.
+ * Reads the map (again); works after the process has exited, too. 0; -ENOENT: there is none;
+ * -EPERM: it is not a regular file of the target's user or root; -ENOMEM, or another negative
+ * errno.
  */
 int ap_jit_read_map(struct ap_jit *jit);
 

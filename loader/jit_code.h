@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of code that a runtime has made, by address. Memory is used again: of all pieces that were
- * at an address, the one that was added last is the name of it.
+ * Pieces of code that a runtime has made, by address. Runtimes use memory again: of all pieces that
+ * were at an address, the one that was added last gives it its name.
  */
 #ifndef ALLOCPROF_JIT_CODE_H
 #define ALLOCPROF_JIT_CODE_H
@@ -21,7 +21,7 @@ struct ap_jit_line {
 struct ap_jit_symbol {
 	uint64_t start, end;
 	const char *name;
-	uint32_t first_line, line_count; /* in lines of the table, by offset */
+	uint32_t first_line, line_count; /* its lines in ap_jit_code.lines, sorted by offset */
 };
 
 /* Starts as {0}. Strings live as long as it does. */
@@ -30,7 +30,7 @@ struct ap_jit_code {
 	uint32_t count, room;
 	struct ap_jit_line *lines;
 	uint32_t line_count, line_room;
-	struct ap_code_range *pieces; /* of which symbol, by its index; of the last sorting */
+	struct ap_code_range *pieces; /* ids: indices of symbols; made by sorting */
 	uint32_t piece_count;
 	struct ap_intern strings;
 };
@@ -46,7 +46,7 @@ int ap_jit_code_add(struct ap_jit_code *code, uint64_t start, uint64_t size, con
 int ap_jit_code_add_line(struct ap_jit_code *code, uint64_t offset, const char *file,
 	size_t file_length, uint32_t line);
 
-/* After the last was added, before the first is looked for. 0 or -ENOMEM. */
+/* To be called after the last was added and before the first is looked up. 0 or -ENOMEM. */
 int ap_jit_code_sort(struct ap_jit_code *code);
 
 /* The code at an address, or NULL. */

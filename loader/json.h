@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON: names of a target may hold anything. */
+/* JSON, with names of a target, which may hold anything. */
 #ifndef ALLOCPROF_JSON_H
 #define ALLOCPROF_JSON_H
 
@@ -16,9 +16,10 @@
 void ap_json_string(FILE *out, const char *text);
 
 /*
- * A writer for programs to read: texts are whole and as they were (what is no UTF-8 is U+FFFD),
- * and all is ASCII, so that a terminal takes no harm. Each function takes the key of a member of
- * an object, or NULL for an element of an array or the whole. Errors are those of the stream.
+ * A writer for programs to read: texts are whole and as they were (what is no UTF-8 is U+FFFD), and
+ * everything is ASCII, so that a terminal takes no harm. Each function takes the key of a member of
+ * an object, or NULL for an element of an array or for the outermost value. Errors stay set on the
+ * stream.
  *
  *   struct ap_json json = {.out = stdout};
  *
@@ -29,13 +30,13 @@ void ap_json_string(FILE *out, const char *text);
 struct ap_json {
 	FILE *out;
 	uint32_t depth;
-	uint32_t arrays; /* bit n: what is open at depth n + 1 is an array; at most 32 deep */
+	uint32_t arrays; /* bit n: at depth n + 1 an array is open, not an object; n < 32 */
 	bool comma;
 };
 
 void ap_json_object(struct ap_json *json, const char *key);
 void ap_json_array(struct ap_json *json, const char *key);
-/* Closes the innermost that is open; after the outermost, a newline. */
+/* Closes the innermost object or array; writes a newline after the outermost. */
 void ap_json_close(struct ap_json *json);
 
 void ap_json_text(struct ap_json *json, const char *key, const char *text); /* NULL: null */

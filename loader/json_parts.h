@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In the JSON for scripts: what is known of the blocks of each stack, see labels.h. */
+/* The "parts" of the JSON for scripts: what is known of the blocks of each stack, see labels.h. */
 #ifndef ALLOCPROF_JSON_PARTS_H
 #define ALLOCPROF_JSON_PARTS_H
 
@@ -14,7 +14,10 @@ struct ap_json_parts {
 	uint32_t *next;	 /* of each part, the same */
 };
 
-/* 0 or -ENOMEM. Of the profile that is compared with there are none. */
+/*
+ * Collects the parts of side 0 of the tree; the profile that it is compared with has none here. 0
+ * or -ENOMEM.
+ */
 int ap_json_parts_collect(struct ap_json_parts *parts, const struct ap_profile *profile,
 	const struct ap_call_tree *tree);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Another process that has our descriptors too while we close them, so that the last of each is
- * closed by that one's exit.
+ * A helper process that shares the descriptors of this one while it closes them, so that the last
+ * reference to each is dropped by the exit of the helper.
  *
  * The kernel takes a probe out where its last descriptor is closed, and for that reads and writes
  * the target's memory, which it refuses to a process with a fatal signal pending: one that is
@@ -15,13 +15,13 @@
 #include <sys/types.h>
 
 struct ap_keeper {
-	pid_t pid; /* -1: there is none, and closing is as safe as it can be without */
-	int end;   /* that it waits to see closed */
+	pid_t pid; /* -1: there is none, and a kill while closing may leave a probe in */
+	int end;   /* write end of the pipe whose end of file it waits for */
 };
 
 void ap_keeper_start(struct ap_keeper *keeper);
 
-/* Lets it go, and waits until it is gone: what we have closed since the start is closed then. */
+/* Lets it exit, and waits for that: what was closed since the start is really closed then. */
 void ap_keeper_end(struct ap_keeper *keeper);
 
 #endif

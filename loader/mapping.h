@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a target has mapped: its executable mappings, and the files behind them, opened once and
- * held open, so that a file deleted or replaced since, and a target that has died, can still be
- * symbolized.
+ * The executable mappings of a target, and the files behind them. Files are opened once and held
+ * open, so that addresses can still be symbolized after the file was deleted or replaced, or the
+ * target has died.
  */
 #ifndef ALLOCPROF_MAPPING_H
 #define ALLOCPROF_MAPPING_H
@@ -16,7 +16,7 @@
 
 /*
  * A file that the target has mapped. Owned by the table; shared by its mappings. The kernel's vDSO
- * is one, too: a copy of the target's memory, with the path "[vdso]".
+ * is such a file, too: a copy of the target's memory, with the path "[vdso]".
  */
 struct ap_object {
 	char *path;	 /* as the target's maps file says it, without " (deleted)" */
@@ -26,7 +26,7 @@ struct ap_object {
 	char build_id[AP_BUILD_ID_SIZE]; /* "" when the file has none */
 };
 
-/* Closes its file. */
+/* Closes its file and frees it. */
 void ap_object_free(struct ap_object *object);
 
 /* One executable mapping. Never removed from the table, so that its id stays good after dlclose. */
@@ -36,27 +36,27 @@ struct ap_mapping {
 	uint64_t offset;	  /* in the file, of start */
 	struct ap_object *object; /* NULL: anonymous memory (JIT) */
 	const char *name;	  /* the path, or "[anon]" */
-	uint32_t tables;	  /* that have it */
+	uint32_t tables;	  /* how many tables have it: forked processes share mappings */
 };
 
-/* Files that several tables have: each is opened once. Starts as {0}. */
+/* The files of several tables, each opened once. Starts as {0}. */
 struct ap_object_set {
 	struct ap_object **objects;
 	uint32_t count, room;
 };
 
 struct ap_mapping_table {
-	pid_t pid;		       /* of the thread that was read last */
+	pid_t pid;		       /* the thread whose maps were read last */
 	struct ap_process_files files; /* of the same process */
 	struct ap_mapping **mappings;  /* in the order in which they were first seen */
 	uint32_t count, room;
 	struct ap_object **objects;
 	uint32_t object_count, object_room;
-	struct ap_object_set *shared; /* owns the files, and outlives the table; NULL: it does */
+	struct ap_object_set *shared; /* owns the files, outlives the table; NULL: it owns them */
 	uint32_t *current;	      /* ids of what the last reading saw, by address */
 	uint32_t current_count;
-	uint32_t read_count; /* mappings known then: those added later have higher ids */
-	const struct ap_mapping *program; /* the program's own first one; NULL: unknown */
+	uint32_t read_count; /* count at the last reading: later ones have higher ids */
+	const struct ap_mapping *program; /* first one of the program itself; NULL: unknown */
 	bool is_full; /* there was no room for more mappings: their code stays unknown */
 };
 
@@ -68,19 +68,20 @@ struct ap_maps_line {
 };
 
 /*
- * Reads /proc/PID/maps and adds what is new. PID may be that of any thread: those of a first thread
- * that has exited are empty. 0, or a negative errno; -ESRCH: no such process, or one that has
- * exited. What was found before an error stays. A table starts as {0}.
+ * Reads /proc/PID/maps and adds what is new. PID may be any thread of the process, and has to be
+ * another one when the first thread has exited, whose maps are empty. 0, or a negative errno;
+ * -ESRCH: no such process, or one that has exited. What was found before an error stays. A table
+ * starts as {0}.
  */
 int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid);
 
-/* Adds one mapping that a process of this thread has just made. 0 or a negative errno. */
+/* Adds one mapping that the process of thread tid has just made. 0 or a negative errno. */
 int ap_mapping_table_add(
 	struct ap_mapping_table *table, pid_t tid, const struct ap_maps_line *line);
 
 /*
- * Makes an empty table that of a process which was forked from the other's: the same mappings under
- * the same ids. Both must share their files. 0 or -ENOMEM.
+ * Fills an empty table for a process that was forked from the other's: the same mappings under the
+ * same ids. Both tables must have the same `shared`. 0 or -ENOMEM.
  */
 int ap_mapping_table_fork(struct ap_mapping_table *table, const struct ap_mapping_table *parent);
 
@@ -92,7 +93,7 @@ struct ap_mapping *ap_mapping_find(const struct ap_mapping_table *table, uint64_
 void ap_mapping_table_clear(struct ap_mapping_table *table);
 void ap_object_set_clear(struct ap_object_set *set);
 
-/* Cuts a line of a maps file, in place. 0, or -EINVAL when it is none. */
+/* Parses a line of a maps file, which is changed. 0, or -EINVAL when it is no such line. */
 int ap_maps_line_parse(char *line, struct ap_maps_line *ret);
 
 #endif

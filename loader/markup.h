@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 /*
- * Writes a text, printable as by ap_printable() and escaped for elements and attributes in double
- * quotes. Of one with more than `letters` characters the beginning and an ellipsis; letters >= 1.
- * More than 4 KiB are never written.
+ * Writes a text, made printable as by ap_printable(), and escaped for elements and for attributes
+ * in double quotes. A text of more than `letters` characters (>= 1) is cut and ends in an ellipsis;
+ * more than 4 KiB are never written.
  */
 void ap_markup_put(FILE *out, const char *text, size_t letters);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executable mappings as a process makes them, from the kernel's perf events: a command that ends
- * after some milliseconds leaves nothing in /proc to look at.
+ * Executable mappings at the moment when a process makes them, from the kernel's perf events: of a
+ * command that ends after some milliseconds nothing would be left in /proc to look at.
  */
 #ifndef ALLOCPROF_MMAP_WATCH_H
 #define ALLOCPROF_MMAP_WATCH_H
@@ -11,7 +11,10 @@
 #include "mapping.h"
 #include "perf_rings.h"
 
-/* Of a process that has one thread yet. 0 or a negative errno; they are not open then. */
+/*
+ * Opens the rings for a process, which must still have only one thread. 0, or a negative errno when
+ * they are not open.
+ */
 int ap_mmap_watch_open(struct ap_perf_rings *rings, pid_t pid);
 
 /* Adds what process pid has mapped since the last call to the table. 0 or a negative errno. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An output file that appears whole or not at all: it is written aside and takes its name at the
- * end, so that a file of that name stays until then, and nothing is left when we are killed.
+ * Output files that appear whole or not at all: a file is written without a name and gets it at the
+ * end. Until then an older file of that name stays, and when this process is killed nothing is left
+ * behind.
  */
 #ifndef ALLOCPROF_OUTPUT_H
 #define ALLOCPROF_OUTPUT_H
@@ -16,8 +17,8 @@ int ap_output_write(const char *path, const struct ap_format *format,
 	const struct ap_profile *profile, const struct ap_format_options *options);
 
 /*
- * Whether a file could be made there, so that a mistyped path is known before the recording and
- * not after it. 0 or a negative errno.
+ * Checks that a file can be made at a path, so that a mistyped one is found before the recording
+ * and not after it. 0 or a negative errno.
  */
 int ap_output_check(const char *path);
 

@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The first of a path's patterns that there is none, as "%x"; NULL: all are good. */
+/* The first pattern in the path that is not one of these, such as "%x"; NULL: all are known. */
 const char *ap_output_name_check(const char *path);
 
 /*
- * The path with its patterns filled in, to be freed; NULL: out of memory. Of the name, what a shell
- * or a file system could mind becomes '_': a target decides what it is called.
+ * The path with its patterns filled in, to be freed; NULL: out of memory. In the name, characters
+ * that are special to a shell or a file system become '_': a target chooses its own name.
  */
 char *ap_output_name_fill(const char *path, const char *name, pid_t pid, int64_t time_ns);
 

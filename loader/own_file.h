@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * The path of the first that is there, of places as seen from the folder of this program. 0;
- * -ENOENT; another negative errno when that folder is not known.
+ * The path of the first of `places` that exists; they are relative to the folder of this program.
+ * 0; -ENOENT: none exists; another negative errno when that folder is not known.
  */
 int ap_own_file_find(char path[PATH_MAX], const char *const *places, size_t count);
 

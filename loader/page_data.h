@@ -9,8 +9,8 @@
 #include "format.h"
 
 /*
- * Writes the JSON that flame_profile.js describes. `tree` holds both profiles; base NULL: there is
- * none. 0 or -ENOMEM.
+ * Writes the JSON that flame_profile.js describes. `tree` holds the profile as side 0 and base, if
+ * not NULL, as side 1. 0 or -ENOMEM.
  */
 int ap_page_data_put(FILE *out, const struct ap_profile *profile, const struct ap_profile *base,
 	const struct ap_call_tree *tree, const struct ap_format_options *options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel's perf events tell of a process, and of those that it starts from then on: a ring
- * for each CPU. What finds a ring full is lost.
+ * Records of the kernel's perf events about a process, and about those that it starts from then on,
+ * in a ring buffer for each CPU. Records that find their ring full are lost.
  */
 #ifndef ALLOCPROF_PERF_RINGS_H
 #define ALLOCPROF_PERF_RINGS_H
@@ -25,14 +25,17 @@ struct ap_perf_rings {
 	}
 
 /*
- * Of a process that has one thread yet. attr: the records that are wanted, on top of what makes
- * rings of them. 0 or a negative errno; they are not open then. A child by fork() does not have
- * them.
+ * Opens the rings for a process, which must still have only one thread. `records` has the bits of
+ * the wanted records set (mmap, comm, ...). 0, or a negative errno when they are not open. A fork()
+ * of this process does not have the rings.
  */
 int ap_perf_rings_open(
 	struct ap_perf_rings *rings, pid_t pid, const struct perf_event_attr *records);
 
-/* Hands on what has come since the last call, until one fails. 0 or its negative errno. */
+/*
+ * Calls `take` for each record that has come since the last call, until one returns a negative
+ * errno. 0 or that.
+ */
 typedef int ap_perf_take_fn(void *context, const struct perf_event_header *record);
 int ap_perf_rings_read(struct ap_perf_rings *rings, ap_perf_take_fn *take, void *context);
 

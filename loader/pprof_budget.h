@@ -15,7 +15,7 @@ struct ap_pprof_budget {
 	size_t left;
 };
 
-/* For a file of that many bytes. There is nothing to clear. */
+/* Starts a budget for a file of `length` bytes. There is nothing to clear. */
 void ap_pprof_budget_init(struct ap_pprof_budget *budget, size_t length);
 
 #endif

@@ -15,11 +15,14 @@ struct ap_pprof_label {
 
 #define AP_PPROF_LABELS 5
 
-/* What is to be written of a sample; how many. The texts are the profile's. */
+/*
+ * Fills in the labels that are to be written for a sample, and returns their number. The texts are
+ * the profile's.
+ */
 unsigned int ap_pprof_labels_put(const struct ap_profile *profile, const struct ap_labels *labels,
 	struct ap_pprof_label out[AP_PPROF_LABELS]);
 
-/* What has been read of a sample: start with {.labels = AP_LABELS_NONE}. */
+/* The labels that have been read for a sample. Starts as {.labels = AP_LABELS_NONE}. */
 struct ap_pprof_labels {
 	struct ap_labels labels;
 	const char *thread; /* NULL: not said */
@@ -27,8 +30,8 @@ struct ap_pprof_labels {
 };
 
 /*
- * Takes one in. Of other writers' files the size of the blocks ("bytes", as Go and jemalloc have
- * it) and the name of the thread are known; the rest is ignored.
+ * Takes a label that was read. Of other writers' labels, the size of the blocks ("bytes", as in Go
+ * and jemalloc) and the name of the thread are understood; the rest is ignored.
  */
 void ap_pprof_label_take(struct ap_pprof_labels *labels, const struct ap_pprof_label *label);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether this machine and this user can profile, asked before libbpf is, whose answers are hard
- * to understand. Kernel features are found by looking for them, not by the version.
+ * Whether this machine and this user can profile: checked before libbpf fails with an error that is
+ * hard to understand. Kernel features are found by trying them, not by the version.
  */
 #ifndef ALLOCPROF_PREFLIGHT_H
 #define ALLOCPROF_PREFLIGHT_H
@@ -19,22 +19,25 @@ struct ap_preflight {
 	int32_t preempt_disable;
 	int32_t preempt_enable;
 	bool has_loop;	       /* the helper bpf_loop */
-	bool has_uprobe_multi; /* and it reaches what it should: uprobe_multi.h */
+	bool has_uprobe_multi; /* and it works as it should: see uprobe_multi.h */
 };
 
-/* 0, or a negative errno with the error filled in. Some 60 ms. */
+/* 0, or a negative errno with the error filled in. Takes some 60 ms. */
 int ap_preflight(struct ap_preflight *ret, struct ap_error *error);
 
-/* ---- What it looks at, for who wants to see it all ---- */
+/* ---- The single checks, for `allocprof doctor` ---- */
 
-/* The names of the capabilities that this process lacks; "" none. */
+/* Writes the names of the capabilities that this process lacks; "": none. */
 #define AP_MISSING_TEXT 80
 void ap_preflight_missing(char out[AP_MISSING_TEXT]);
 
-/* What to do about it: a root that lacks one is, as a rule, that of a container. */
+/* The hint for that. A root that lacks capabilities is, as a rule, root in a container. */
 const char *ap_preflight_missing_hint(void);
 
-/* The kernel's lockdown file, "" when it has none. Whether it is locked down. */
+/*
+ * Reads the kernel's lockdown file; "" when there is none. Returns whether the kernel is locked
+ * down.
+ */
 bool ap_lockdown_read(char *out, size_t room);
 
 /* kernel.perf_event_paranoid, or "unknown". */
@@ -44,8 +47,8 @@ void ap_perf_paranoid_read(char *out, size_t room);
 bool ap_in_first_user_namespace(void);
 
 /*
- * Fills in the error for a BPF or perf call that failed with `err` although the preflight found
- * nothing missing. `what` is the sentence that failed.
+ * Fills in the error for a BPF or perf call that failed with `err` (a negative errno) although the
+ * preflight found nothing missing. `what` is the sentence for ap_error.what.
  */
 void ap_preflight_explain(struct ap_error *error, int err, const char *what);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where our allocator is, for programs that are to be started with it. */
+/*
+ * Finds our allocator, for programs that are to be started with it, and tells which programs it
+ * cannot serve.
+ */
 #ifndef ALLOCPROF_PRELOAD_H
 #define ALLOCPROF_PRELOAD_H
 
@@ -12,13 +15,19 @@
  */
 int ap_preload_find(char path[PATH_MAX]);
 
-/* Whether a program, by its open file, has no dynamic linker. False where that cannot be told. */
+/*
+ * Whether a program, given as a descriptor of its file, has no dynamic linker. False when that
+ * cannot be told.
+ */
 bool ap_preload_is_static(int program);
 
-/* Whether a program, by its open file, has a malloc of its own, which comes before a preloaded one. */
+/* The same: whether it has a malloc of its own, which comes before a preloaded one. */
 bool ap_preload_is_shadowed(int program);
 
-/* What makes a program, by its open file, ignore LD_PRELOAD: "static"; NULL: nothing is known. */
+/*
+ * The same: what makes it ignore LD_PRELOAD, "static" or "setuid or setgid"; NULL: nothing is
+ * known.
+ */
 const char *ap_preload_obstacle(int program);
 
 #endif

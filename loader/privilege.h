@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rights of this process: its capabilities, and the user that sudo has made it root for. A
- * recording gives up what it does not need any more before it reads what is the target's.
+ * The rights of this process: its capabilities, and the user who ran it through sudo. A recording
+ * gives up what it does not need any more before it reads the target's files.
  */
 #ifndef ALLOCPROF_PRIVILEGE_H
 #define ALLOCPROF_PRIVILEGE_H
@@ -13,7 +13,7 @@
 /* A set of capabilities, by the numbers of <linux/capability.h>. */
 #define AP_CAPABILITY(number) (1ULL << (number))
 
-/* The effective ones; 0 also when they cannot be told. */
+/* The effective capabilities; 0 also when they cannot be read. */
 uint64_t ap_capabilities(void);
 
 struct ap_sudo_user {
@@ -22,17 +22,18 @@ struct ap_sudo_user {
 	gid_t gid;
 };
 
-/* From the environment, when this process is root. 0, or -EINVAL when what stands there is damaged.
+/*
+ * Reads SUDO_UID and SUDO_GID from the environment, if this process is root. 0, or -EINVAL when
+ * they are no numbers.
  */
 int ap_sudo_user_find(struct ap_sudo_user *ret);
 
-/* Becomes that user, groups included. Nothing is done when it is not known. 0 or a negative errno.
- */
+/* Becomes that user, groups included; does nothing when it is not known. 0 or a negative errno. */
 int ap_sudo_user_become(const struct ap_sudo_user *user);
 
 /*
- * Becomes the user, keeps no other capabilities than those, and lets no program that is executed
- * later have more (no_new_privs). 0 or a negative errno: some may be gone then.
+ * Becomes the user, keeps only the capabilities of `keep`, and sets no_new_privs, so that no
+ * program executed later gains more. 0, or a negative errno when only some of that was done.
  */
 int ap_privilege_drop(const struct ap_sudo_user *user, uint64_t keep);
 

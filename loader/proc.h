@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The small files of /proc that say something of a process or of a thread. */
+/* The small files of /proc that describe a process or a thread. */
 #ifndef ALLOCPROF_PROC_H
 #define ALLOCPROF_PROC_H
 
@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * Reads what fits of /proc/PID/NAME, and ends it with a NUL. The bytes read, or a negative errno:
- * out is "" then.
+ * Reads /proc/PID/NAME, as much as fits, and ends it with a NUL. Returns the bytes read, or a
+ * negative errno, when out is "".
  */
 ssize_t ap_proc_read(pid_t pid, const char *name, char *out, size_t room);
 
@@ -16,10 +16,10 @@ struct ap_proc_stat {
 	char state; /* 'R', 'S', 'Z', ... */
 	pid_t parent;
 	bool is_kernel; /* a thread of the kernel's */
-	int status;	/* as wait() gives it, of a zombie; who may not look into it sees 0 */
+	int status;	/* of a zombie, as waitpid() gives it; 0 if we may not look into it */
 };
 
-/* Of one thread; tid 0: of the process as a whole. 0 or a negative errno. */
+/* Reads /proc/PID/stat of one thread, or with tid 0 of the whole process. 0 or a negative errno. */
 int ap_proc_stat(pid_t pid, pid_t tid, struct ap_proc_stat *ret);
 
 #endif

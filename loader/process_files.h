@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a process is opened once and kept: its maps file, its memory, its root. The kernel asks
- * for rights when they are opened, and not when they are used, so a recording goes on when this
- * process has given its rights up. Good until the process executes another program.
+ * The files of a process that are opened once and kept: its maps, its memory, its root folder. The
+ * kernel checks rights when they are opened and not when they are used, so a recording can go on
+ * after this process has given up its rights. They are good until the process executes another
+ * program.
  */
 #ifndef ALLOCPROF_PROCESS_FILES_H
 #define ALLOCPROF_PROCESS_FILES_H
@@ -20,28 +21,34 @@ struct ap_process_files {
 	int root;   /* its root folder, O_PATH; -1: not readable */
 };
 
-/* Of a thread that is alive. 0 or a negative errno. Files start as {0}; open ones are closed. */
+/*
+ * Opens them by a thread that is alive, and closes those that were open. Starts as {0}. 0 or a
+ * negative errno.
+ */
 int ap_process_files_open(struct ap_process_files *files, pid_t tid);
 
 /*
- * Bytes of its memory, from one page; the number read or written, or a negative errno. Without the
- * memory file it takes CAP_SYS_PTRACE each time.
+ * Read and write bytes of its memory within one page. Return the number of bytes, or a negative
+ * errno. Without the memory file each call takes CAP_SYS_PTRACE.
  */
 ssize_t ap_process_files_read(
 	const struct ap_process_files *files, uint64_t address, void *to, size_t size);
 ssize_t ap_process_files_write(
 	const struct ap_process_files *files, uint64_t address, const void *from, size_t size);
 
-/* The maps file from its start, for fclose(). NULL: errno says why. */
+/* The maps file as a stream at its start, to be closed with fclose(). NULL: errno says why. */
 FILE *ap_process_files_maps(const struct ap_process_files *files);
 
 /*
- * What its paths lead to for the process: O_PATH, symbolic links followed under its root. A
- * descriptor or a negative errno.
+ * Opens with O_PATH what a path leads to for the process: symbolic links are followed below its
+ * root. A descriptor or a negative errno.
  */
 int ap_process_files_path(const struct ap_process_files *files, const char *path);
 
-/* A second owner of the memory, with the thread as the first has it; the rest is not open. */
+/*
+ * Makes *ret a second owner of the open memory file; its other files are not open. 0 or a negative
+ * errno.
+ */
 int ap_process_files_memory_dup(const struct ap_process_files *files, struct ap_process_files *ret);
 
 void ap_process_files_close(struct ap_process_files *files);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The periods and guards of a process of a tree, set for the time of a recording and set back at
- * its end. As ap_variable, but without a descriptor for each: they are written through the target's
- * files, which a tree has by the hundred as it is.
+ * The sampling periods and guards of a process of a tree, set for the time of a recording and set
+ * back at its end. Like ap_variable, but without a descriptor for each: they are written through
+ * the target's files, of which a tree has hundreds open anyway.
  */
 #ifndef ALLOCPROF_PROCESS_VARIABLES_H
 #define ALLOCPROF_PROCESS_VARIABLES_H
@@ -32,18 +32,21 @@ struct ap_process_variables {
 void ap_process_variables_set(struct ap_process_variables *variables,
 	const struct ap_target *target, uint64_t period, bool guard);
 
-/* Takes over what somebody else has set. For want of memory it is not set back. */
+/*
+ * Notes a variable that was set by somebody else, to be set back here. Out of memory, it will not
+ * be set back.
+ */
 void ap_process_variables_note(
 	struct ap_process_variables *variables, const struct ap_process_variable *variable);
 
 /*
- * A child that has executed nothing has its parent's memory: what was set there is set in it as
- * well, and nothing in it tells what it was before.
+ * Notes for a child what was set in its parent: until it executes something it has a copy of the
+ * parent's memory, in which nothing tells what the values were before.
  */
 void ap_process_variables_inherit(
 	struct ap_process_variables *child, const struct ap_process_variables *parent);
 
-/* Sets back what was changed, when nobody else has changed it since. */
+/* Sets back what was changed, unless somebody else has changed it since. */
 void ap_process_variables_restore(
 	struct ap_process_variables *variables, const struct ap_target *target);
 

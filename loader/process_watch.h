@@ -2,7 +2,7 @@
 /*
  * Watches processes that are not our children, by BPF programs on the scheduler's tracepoints: how
  * they end, and, when their children are followed, who is born of them and who executes another
- * program. Hangs on file descriptors of this process, as a session does.
+ * program. Ends with the file descriptors of this process, as a session does.
  */
 #ifndef ALLOCPROF_PROCESS_WATCH_H
 #define ALLOCPROF_PROCESS_WATCH_H
@@ -20,39 +20,47 @@ struct ap_process_watch;
 /* 0 and *ret, or a negative errno: the kernel does not let us. */
 int ap_process_watch_open(struct ap_process_watch **ret, bool follow);
 
-/* From now on. Of one that is watched already nothing changes. 0 or a negative errno. */
+/*
+ * Watches a process from now on; nothing changes if it is watched already. 0 or a negative errno.
+ */
 int ap_process_watch_add(struct ap_process_watch *watch, pid_t pid);
 
 /*
- * How the process has ended, once its pidfd is readable. A watch of NULL, and a process that was
- * not watched: as far as /proc still says it.
+ * How the process has ended; to be called once its pidfd is readable. With a watch of NULL, or for
+ * a process that was not watched: as far as /proc still tells.
  */
 struct ap_death ap_process_watch_death(const struct ap_process_watch *watch, pid_t pid);
 
 /* ---- When children are followed ---- */
 
-/* Readable when something has changed; to be read before the processes are looked at. */
+/*
+ * A descriptor that is readable when something has changed. To be emptied, by the function below,
+ * before the processes are looked at.
+ */
 int ap_process_watch_fd(const struct ap_process_watch *watch);
 void ap_process_watch_read(struct ap_process_watch *watch);
 
-/* One that is watched, by now. False: there is none of that number. */
+/* The state of a watched process now. False: it is not watched. */
 bool ap_process_watch_get(const struct ap_process_watch *watch, pid_t pid, struct ap_process *ret);
 
-/* The number of the one after pid, in no order; 0 begins, and ends. */
+/* The watched process after pid, in no order: starts with 0, and returns 0 at the end. */
 pid_t ap_process_watch_next(const struct ap_process_watch *watch, pid_t pid);
 
-/* Which list of mappings one is to have, as it stands in keys. 0 or a negative errno. */
+/*
+ * Sets which list of mappings a process, as it stands in keys, is unwound by. 0 or a negative
+ * errno.
+ */
 int ap_process_watch_set_list(struct ap_process_watch *watch, uint32_t process, uint32_t list);
 
-/* Which one it has. False: none, as one that had its parent's memory until it executed. */
+/* Which list it has. False: none, as after a vfork and exec. */
 bool ap_process_watch_get_list(
 	const struct ap_process_watch *watch, uint32_t process, uint32_t *list);
 
-/* Forgets one that has ended. */
+/* Forget a process that has ended, and its list. */
 void ap_process_watch_remove(struct ap_process_watch *watch, pid_t pid);
 void ap_process_watch_remove_list(struct ap_process_watch *watch, uint32_t process);
 
-/* Children that are not recorded, for want of room. */
+/* How many children are not recorded because there was no room. */
 uint64_t ap_process_watch_lost(const struct ap_process_watch *watch);
 
 /* The descriptors of its maps, for programs that share them. */

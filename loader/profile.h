@@ -76,20 +76,20 @@ struct ap_profile_thread {
 	int64_t tid;	  /* 0 unknown */
 };
 
-/* Some of a stack's blocks: those that the labels are true of. */
+/* A part of a stack's blocks: those with these labels. */
 struct ap_sample {
 	uint32_t *location; /* indices, leaf first; shared by the samples of one stack */
 	uint32_t depth;
 	uint32_t first; /* index of the first sample with this stack: equal for equal stacks */
 	struct ap_labels labels;
 	int64_t value[AP_VALUES];
-	uint64_t samples;	    /* of the allocator, that the values stand for; 0: not known */
-	double variance[AP_VALUES]; /* 0: what the samples say; see estimate.h */
+	uint64_t samples; /* how many samples of the allocator the values stand for; 0: not known */
+	double variance[AP_VALUES]; /* 0: follows from `samples`, see estimate.h */
 };
 
 /*
- * What is not stacks: the header of a picture, the comments of a .pb.gz. The strings are the
- * profile's, NULL where unknown; set them with ap_profile_set().
+ * What is known of the recording as a whole: the header of a picture, the comments of a .pb.gz. The
+ * strings belong to the profile, NULL where unknown; set them with ap_profile_set().
  */
 struct ap_profile_info {
 	char *command; /* the target's command line */
@@ -113,7 +113,7 @@ struct ap_profile_info {
 struct ap_profile {
 	struct ap_profile_info info;
 	struct ap_value_type type[AP_VALUES];
-	enum ap_value default_value; /* what a reader should look at first */
+	enum ap_value default_value; /* what a reader should see first */
 	struct ap_profile_mapping *mappings;
 	struct ap_function *functions;
 	struct ap_location *locations;
@@ -123,8 +123,8 @@ struct ap_profile {
 	uint32_t stack_count;	  /* different stacks among the samples */
 	uint32_t main_mapping;	  /* index of the program itself, for writers that put it first */
 	int64_t total[AP_VALUES]; /* sums over the samples; saturating */
-	uint64_t number;	  /* no other profile of this process has had it */
-	bool is_merged;		  /* the samples have their whole variance: see estimate.h */
+	uint64_t number;	  /* different for every profile that this process makes */
+	bool is_merged; /* made by merging: the samples' variances are complete, see estimate.h */
 	struct ap_profile_index *index; /* private */
 };
 
@@ -132,13 +132,15 @@ struct ap_profile {
 struct ap_profile *ap_profile_new(void);
 void ap_profile_free(struct ap_profile *profile); /* NULL is fine */
 
-/* Whether it has this value. What other profilers write may have others in its place. */
+/*
+ * Whether the profile has this value. Files of other profilers may have another one in its place.
+ */
 bool ap_profile_has(const struct ap_profile *profile, enum ap_value value);
 
 /* Replaces one of info's strings by a copy, made valid UTF-8. */
 int ap_profile_set(char **field, const char *text);
 
-/* The profile's copy of a string, equal pointers for equal strings. NULL: out of memory. */
+/* The profile's own copy of a string; equal strings have equal pointers. NULL: out of memory. */
 const char *ap_profile_string(struct ap_profile *profile, const char *text, size_t length);
 
 /* Find or add; the index. file and build_id may be NULL. */
@@ -169,8 +171,9 @@ bool ap_location_is_reserved(const struct ap_profile *profile, const struct ap_l
 int ap_profile_add_thread(struct ap_profile *profile, const char *name, int64_t tid);
 
 /*
- * Adds the values, and what they stand for, to the sample with these locations (leaf first) and
- * labels, creating it when new. The second is for what has no labels and no known number.
+ * Add the values, and the number of samples that they stand for, to the sample with these locations
+ * (leaf first) and labels, creating it when it is new. The second one adds to the sample without
+ * labels, for an unknown number.
  */
 int ap_profile_add_labeled(struct ap_profile *profile, const uint32_t *location, uint32_t depth,
 	const struct ap_labels *labels, const int64_t value[AP_VALUES], uint64_t samples);
@@ -178,8 +181,8 @@ int ap_profile_add_sample(struct ap_profile *profile, const uint32_t *location, 
 	const int64_t value[AP_VALUES]);
 
 /*
- * a + b, or the largest or smallest number. Sums of what an untrusted file says must not wrap: a
- * total that is too small would be believed.
+ * a + b, saturating. Sums of what an untrusted file says must not wrap: a total that is too small
+ * would be believed.
  */
 int64_t ap_value_add(int64_t a, int64_t b);
 
@@ -192,8 +195,8 @@ int64_t ap_value_add(int64_t a, int64_t b);
 int ap_profile_merge(struct ap_profile *profile, const struct ap_profile *other, int factor);
 
 /*
- * Makes an empty profile that minus base. Where both are moments of one recording, the blocks that
- * were live at both add nothing to the variance. 0 or -ENOMEM.
+ * Fills an empty profile with `profile` minus `base`. Where both are moments of one recording, the
+ * blocks that were live at both add nothing to the variance. 0 or -ENOMEM.
  */
 int ap_profile_difference(struct ap_profile *difference, const struct ap_profile *profile,
 	const struct ap_profile *base);

@@ -10,7 +10,7 @@
 struct ap_symbolizer;
 struct ap_work;
 
-/* How the name begins that the outermost frame of a stack has that was cut. */
+/* How the name of the frame begins that stands at the outer end of a stack that was cut. */
 #define AP_TRUNCATED "[truncated: "
 
 /* What went wrong on the way, beside the losses that the programs have counted. */
@@ -21,8 +21,8 @@ struct ap_record_faults {
 };
 
 /*
- * Symbolizes and files everything of a snapshot of process pid, under its mappings. Sets the
- * numbers of profile->info that follow from the snapshot. `work` is told of each site. 0 or
+ * Fills a profile from a snapshot of process pid, symbolized by its mappings, and sets the numbers
+ * of profile->info that follow from the snapshot. `work` (may be NULL) is told of each site. 0 or
  * -ENOMEM.
  */
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
@@ -31,23 +31,27 @@ int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 
 /* One process of a recorded tree. */
 struct ap_record_process {
-	uint32_t process; /* in keys; what is of programs that it has executed before counts, too */
-	const char *name; /* of the frame above its stacks: "worker (4128)" */
+	uint32_t process; /* as it stands in keys; includes programs that it executed before */
+	const char *name; /* name of the frame above all its stacks: "worker (4128)" */
 	const struct ap_mapping_table *table;
 	const struct ap_jit *jit; /* NULL: none */
 };
 
-/* Of an array of them, with their names. NULL is fine. */
+/* Frees an array of them with their names. NULL is fine. */
 void ap_record_processes_free(struct ap_record_process *processes, size_t count);
 
-/* The same for a tree of processes. The first one is the program. */
+/*
+ * As ap_record(), for a tree of processes. The first one is the root, whose program is the main
+ * mapping.
+ */
 int ap_record_tree(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_record_process *processes, size_t count, struct ap_symbolizer *symbolizer,
 	struct ap_record_faults *faults, struct ap_work *work);
 
 /*
- * The locations of one stack, leaf first, added to a profile; what has cut it is the outermost. How
- * many, -ENOMEM, or -EINVAL for a stack that no program writes.
+ * Adds the locations of one stack to a profile, leaf first; the reason why it was cut, if it was,
+ * is the outermost. Returns their number, -ENOMEM, or -EINVAL for a stack that no BPF program
+ * writes.
  */
 int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
 	const struct ap_mapping_table *table, const struct ap_stack *stack,

@@ -6,19 +6,22 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* The root that paths and the links in them are of: ours. */
+/* In place of a root: the root of this process. */
 #define AP_ROOT_OURS (-1)
 
 /*
- * Opens a regular file for reading. It is looked at before it is opened: to open what else may lie
- * there, a device or a pipe, can do things. `root`: a descriptor of the folder that paths begin at,
- * as absolute symbolic links on the way do; none leads out of it. With `follow` the last part of
- * the path may be such a link, too. A descriptor, and *ret says what it is; -EPERM: it is not a
- * regular file; or another negative errno.
+ * Opens a regular file for reading. Its type is checked before it is opened, since opening a device
+ * or a pipe can block or have effects. `root`: a descriptor of the folder at which absolute paths
+ * and symbolic links begin, and which none of them leaves. With `follow` the last part of the path
+ * may be a symbolic link, too. Returns a descriptor, with *ret filled in as by fstat(); -EPERM: it
+ * is not a regular file; or another negative errno.
  */
 int ap_regular_open(int root, const char *path, bool follow, struct stat *ret);
 
-/* The same of what has been opened with O_PATH, and is closed. A negative handle is returned. */
+/*
+ * The same for what has been opened with O_PATH as `handle`, which is closed. A negative handle is
+ * returned as it is.
+ */
 int ap_regular_reopen(int handle, struct stat *ret);
 
 #endif

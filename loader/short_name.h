@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * A demangled C++ or Rust name without return type, arguments, template arguments and qualifiers:
- * "std::vector::push_back". Any other name as it is. Writes at most `room` bytes with the final
- * NUL; returns the bytes without it.
+ * Writes a demangled C++ or Rust name without return type, arguments, template arguments and
+ * qualifiers: "std::vector::push_back"; any other name as it is. Writes at most `room` bytes with
+ * the final NUL; returns the bytes without it.
  */
 size_t ap_short_name(char *out, size_t room, const char *name);
 

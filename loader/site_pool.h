@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sites of processes that have ended, taken out of the kernel's maps to make room for others.
- * What such a process still held died with it: it counts as freed then.
+ * What such a process still held is gone with it, and counts as freed. A pool starts as {0}.
  */
 #ifndef ALLOCPROF_SITE_POOL_H
 #define ALLOCPROF_SITE_POOL_H
@@ -14,16 +14,16 @@ struct ap_site_pool {
 	struct ap_site *sites;
 	uint32_t count, room, keys_room;
 	struct ap_table index;
-	struct ap_site losses[AP_LOSSES]; /* to be added to the kernel's */
-	struct ap_counters released;	  /* what has been freed in this way; also in the sites */
+	struct ap_site losses[AP_LOSSES]; /* to be added to those in the kernel */
+	struct ap_counters released; /* what counts as freed in this way; it is in the sites, too */
 };
 
-/* A pool starts as {0}. What a process, as it stands in keys, becomes in the pool; 0: it lives. */
+/* The key in the pool for a process, as it stands in keys; 0: it lives, and is not taken. */
 typedef uint32_t ap_site_pool_owner_fn(void *context, uint32_t process);
 
 /*
- * Takes everything that `owner` gives away. Nothing of it may run any more. 0 or a negative errno;
- * what could not be taken stays where it was.
+ * Takes all sites of the processes for which `owner` gives a key; these must not run any more. 0,
+ * or a negative errno: what could not be taken stays in the kernel's maps.
  */
 int ap_site_pool_take(struct ap_site_pool *pool, const struct ap_snapshot_maps *maps,
 	ap_site_pool_owner_fn *owner, void *context, uint64_t now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A site's counters taken apart: what was freed by how long it lived, what is live by how old it
- * is. The parts add up to the whole, objects included, which are rounded as sums and not each.
+ * Splits a site's counters: what was freed by how long it lived, what is live by how old it is. The
+ * parts add up exactly to the whole, objects included: rounding is done on running sums.
  */
 #ifndef ALLOCPROF_SITE_SPLIT_H
 #define ALLOCPROF_SITE_SPLIT_H
@@ -17,26 +17,25 @@ struct ap_site_ages {
 };
 
 /*
- * Of all sites of a snapshot, in its order, and behind them of its losses by enum ap_loss. The
- * caller frees it. NULL: out of memory. A block whose site there is none of, which only a damaged
- * key can be, is left out.
+ * The ages for all sites of a snapshot, in its order, followed by those for its losses, by enum
+ * ap_loss. The caller frees the array. NULL: out of memory. A block without a site, which only a
+ * damaged key can have, is left out.
  */
 struct ap_site_ages *ap_site_ages_new(const struct ap_snapshot *snapshot);
 
 struct ap_site_part {
-	int lifetime, age; /* classes of labels.h; -1: not of that kind, or not known */
+	int lifetime, age; /* classes of labels.h; -1: of the other kind, or not known */
 	int64_t value[AP_VALUES];
 	uint64_t samples;
 	double variance; /* of the bytes, in square bytes */
 };
 
-/* One for each class, and one for what is in none. */
+/* At most one part for each class, and one for what is in none. */
 #define AP_SITE_PARTS (AP_LIFETIMES + AP_AGES + 1)
 
 /*
- * The number of parts; 0 of a site that has nothing. Counters are unsigned and add up modulo 2^64;
- * a hostile target can make more freed than allocated, by a pointer allocated twice: then nothing
- * counts as live and *is_negative is set.
+ * Returns the number of parts, 0 for an empty site. A hostile target can have more freed than
+ * allocated, by allocating a pointer twice: then nothing counts as live, and *is_negative is set.
  */
 unsigned int ap_site_split(const struct ap_site *site, const struct ap_site_ages *ages,
 	struct ap_site_part part[AP_SITE_PARTS], bool *is_negative);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the names of one mapped file come from: its own symbols and debug information, and those of
- * its separate debug file. Opened first, which costs little and tells what they would be made from;
- * read when somebody wants one that is not cached.
+ * its separate debug file. It is opened first, which is cheap and tells from which files names
+ * would be made, and read only when a name is wanted that is not cached.
  */
 #ifndef ALLOCPROF_SYMBOL_FILE_H
 #define ALLOCPROF_SYMBOL_FILE_H
@@ -21,24 +21,24 @@ struct ap_object;
 /* Which file it is, and in which state. */
 struct ap_file_identity {
 	uint64_t device, inode, file_system, size;
-	int64_t modified_ns, changed_ns; /* whoever owns it cannot set the second */
+	int64_t modified_ns, changed_ns; /* the owner of a file cannot set changed_ns */
 };
 
 /* A build id and zeroes: the structs below have no padding, since they are compared as bytes. */
 #define AP_SYMBOL_ID_SIZE (AP_BUILD_ID_SIZE + 7)
 
 /*
- * All that decides which names a file's addresses have. The file that dwz shares between several is
- * named by the debug information, and so known after it has been read: see ap_symbol_shared.
+ * Everything that the names of a file's addresses depend on, except the shared file of dwz: that is
+ * only known after the debug information has been read, see ap_symbol_shared.
  */
 struct ap_symbol_key {
 	char build_id[AP_SYMBOL_ID_SIZE];
-	char program[AP_SYMBOL_ID_SIZE];     /* ours: the next version may name them otherwise */
+	char program[AP_SYMBOL_ID_SIZE]; /* this program's build id: versions may differ in names */
 	struct ap_file_identity file, debug; /* debug {0}: it has none */
-	uint64_t path_hash;		     /* of its last part, which is in made up names */
+	uint64_t path_hash; /* hash of the file's name, which is part of made-up names */
 };
 
-/* build_id "": there is none. file {0}: it was not found. */
+/* The shared file of dwz. build_id "": there is none. file {0}: it was not found. */
 struct ap_symbol_shared {
 	char build_id[AP_SYMBOL_ID_SIZE];
 	struct ap_file_identity file;
@@ -51,25 +51,31 @@ struct ap_symbol_file {
 	struct ap_elf_file debug; /* its separate debug file, if there is one */
 	int debug_fd;
 	bool is_read;
-	bool is_sure; /* nothing has failed that may succeed the next time */
+	bool is_sure; /* no failure that might not happen the next time */
 	struct ap_symtab symtab;
 	struct ap_dwarf dwarf;
 	struct ap_debug_info *info;
-	struct ap_symbol_shared shared; /* of what has been read, or of what was cached instead */
+	struct ap_symbol_shared shared; /* that was read, or that the cached names were made from */
 };
 
-/* The object, and what the places lead to, must stay. To be closed in any case. */
+/*
+ * The object, and what the places point to, must stay until it is closed. It is to be closed in any
+ * case.
+ */
 void ap_symbol_file_open(struct ap_symbol_file *file, const struct ap_object *object,
 	const struct ap_debug_places *places);
 void ap_symbol_file_close(struct ap_symbol_file *file);
 
-/* Once: symbol tables, and the list of compilation units. 0 or -ENOMEM. */
+/* Reads the symbol tables and the list of compilation units, unless that was done. 0 or -ENOMEM. */
 int ap_symbol_file_read(struct ap_symbol_file *file);
 
-/* 0, or a negative errno: its names cannot be told from those of another file. */
+/*
+ * The key under which its names are cached. 0, or a negative errno when they must not be cached:
+ * they could not be told from those of another file.
+ */
 int ap_symbol_file_key(const struct ap_symbol_file *file, struct ap_symbol_key *ret);
 
-/* Whether another time's shared file is the one that there is now. */
+/* Whether the shared file that cached names were made from is still the same. */
 bool ap_symbol_file_shares(
 	const struct ap_symbol_file *file, const struct ap_symbol_shared *shared);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What functions are called: as a reader knows them, demangled, or by where they are. */
+/*
+ * The names of functions as they are shown: demangled, or, without a symbol, by their place in a
+ * file.
+ */
 #ifndef ALLOCPROF_SYMBOL_NAME_H
 #define ALLOCPROF_SYMBOL_NAME_H
 
@@ -11,7 +14,7 @@
 struct ap_debug_frame;
 struct ap_elf_symbol;
 
-/* The strings of all that is named; starts as {0}, and belongs to the caller. */
+/* The strings of all names. Starts as {0}, and belongs to the caller. */
 struct ap_symbol_names {
 	struct ap_intern strings;
 	const char **demangled; /* by the index of the mangled name in strings; NULL: not yet */
@@ -20,13 +23,13 @@ struct ap_symbol_names {
 
 void ap_symbol_names_clear(struct ap_symbol_names *names);
 
-/* All of these: 0 and *ret, or -ENOMEM. */
+/* The functions below return 0 and *ret, or -ENOMEM. */
 
-/* "lib.so+0x1234", "[anon]+0x1234". */
+/* A place without a name: "lib.so+0x1234", "[anon]+0x1234". */
 int ap_symbol_place(
 	struct ap_symbol_names *names, const char *place, uint64_t offset, struct ap_symbol *ret);
 
-/* Code of which a runtime tells the name. */
+/* Code that a runtime has made, which tells its name: see jit.h. */
 int ap_symbol_told(struct ap_symbol_names *names, const char *name, const char *file, int64_t line,
 	struct ap_symbol *ret);
 
@@ -34,7 +37,9 @@ int ap_symbol_told(struct ap_symbol_names *names, const char *name, const char *
 int ap_symbol_inlined(
 	struct ap_symbol_names *names, const struct ap_debug_frame *frame, struct ap_symbol *ret);
 
-/* The function that is really at an address of a file; symbol NULL: the symbol table has none. */
+/*
+ * The function at an address of a file, not inlined; symbol NULL: the symbol table has none there.
+ */
 int ap_symbol_function(struct ap_symbol_names *names, const struct ap_elf_symbol *symbol,
 	const struct ap_debug_frame *frame, const char *path, uint64_t address,
 	struct ap_symbol *ret);

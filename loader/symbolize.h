@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From an address in a target to functions and source lines: symbol tables and debug information
- * of the mapped files, read from the descriptors that the mapping table holds, and separate debug
+ * From an address in a target to functions and source lines: symbol tables and debug information of
+ * the mapped files, read from the descriptors that the mapping table holds, and separate debug
  * files of the system found by build id or .gnu_debuglink. Nothing is opened by a path that the
  * target controls unless build id or checksum prove that it belongs to the mapped file.
  *
- * The files are the target's and are not trusted: what cannot be parsed costs names, no more.
+ * The files are the target's and are not trusted: what cannot be parsed costs names at worst.
  */
 #ifndef ALLOCPROF_SYMBOLIZE_H
 #define ALLOCPROF_SYMBOLIZE_H
@@ -32,32 +32,36 @@ struct ap_symbol {
 struct ap_symbolizer *ap_symbolizer_new(void);
 void ap_symbolizer_free(struct ap_symbolizer *symbolizer); /* NULL is fine */
 
-/* Where the system's debug files are, instead of /usr/lib/debug; before the first address. */
+/*
+ * Sets where the system's debug files are, instead of /usr/lib/debug. To be called before the first
+ * address, as the four below. 0 or -ENOMEM.
+ */
 int ap_symbolizer_set_debug_directory(struct ap_symbolizer *symbolizer, const char *path);
 
 /*
- * The target's root folder, to look for debug files in before ours, as above; AP_ROOT_OURS: there
- * is no other. The descriptor stays the caller's.
+ * Sets the target's root folder, in which debug files are looked for first; AP_ROOT_OURS: it has no
+ * other. The descriptor stays the caller's.
  */
 void ap_symbolizer_set_root(struct ap_symbolizer *symbolizer, int root);
 
-/* Who is asked for debug files that the system has not, as above; NULL: nobody. */
+/* Sets who is asked for debug files that this system does not have; NULL: nobody. */
 void ap_symbolizer_set_debuginfod(
 	struct ap_symbolizer *symbolizer, struct ap_debuginfod *debuginfod);
 
-/* Names for code that is in no file. The map must live as long as the symbolizer; NULL: none. */
+/* Sets the names of code that is in no file; must live as long as the symbolizer; NULL: none. */
 void ap_symbolizer_set_jit(struct ap_symbolizer *symbolizer, const struct ap_jit *jit);
 
 /*
- * What has been found before by others with the same file of memory, which stays the caller's and
- * must stay open; before the first address. 0 or -ENOMEM. Without one, what the cache on disk has.
+ * Sets the memory file with names that other processes of this recording have found (see
+ * symbol_cache.h). It stays the caller's and must stay open. Without one only the cache on disk is
+ * used. 0 or -ENOMEM.
  */
 int ap_symbolizer_set_memory(struct ap_symbolizer *symbolizer, int memory);
 
-/* Keeps what has been found for the next symbolizer: in that file, and on disk. */
+/* Stores what has been found for the next symbolizer: in the memory file, and on disk. */
 void ap_symbolizer_keep(struct ap_symbolizer *symbolizer);
 
-/* How many addresses in files have been asked for, and of how many the names were there already. */
+/* How many addresses in files have been looked up, and how many of them were cached. */
 struct ap_symbolizer_counts {
 	uint32_t addresses, cached;
 };

@@ -10,7 +10,7 @@ struct ap_elf_file;
 struct ap_elf_symbol {
 	uint64_t start, end; /* addresses as in the file */
 	const char *name;    /* the file's: lives as long as it is open */
-	uint32_t rank;	     /* of several at one address the lowest is the name */
+	uint32_t rank;	     /* of several at one address, the lowest gives the name */
 };
 
 struct ap_symtab {
@@ -19,9 +19,9 @@ struct ap_symtab {
 };
 
 /*
- * Adds what a file's .symtab and .dynsym hold (either may be missing, or empty as in a debug
- * file). Damaged entries are left out. 0 or -ENOMEM. Before the first ap_symtab_find() the whole
- * must be sorted.
+ * Adds what a file's .symtab and .dynsym hold (either may be missing, or empty as in a debug file).
+ * Damaged entries are left out. 0 or -ENOMEM. After the last file, and before the first
+ * ap_symtab_find(), the table must be sorted.
  */
 int ap_symtab_add(struct ap_symtab *table, const struct ap_elf_file *file);
 void ap_symtab_sort(struct ap_symtab *table);

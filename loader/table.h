@@ -44,8 +44,9 @@ uint64_t ap_hash_u64(uint64_t seed, uint64_t number);
 int64_t ap_array_find(const void *array, uint32_t count, size_t element, uint64_t key);
 
 /*
- * Makes room for one more element in an array that doubles. 0 or -ENOMEM; also when the count
- * would leave the range of a non-negative int, which the indices of a profile are.
+ * Makes room for one more element, by doubling the array when it is full. 0 or -ENOMEM; also
+ * -ENOMEM when the count would leave the range of a non-negative int, which the indices of a
+ * profile are.
  */
 int ap_array_grow(void **array, uint32_t count, uint32_t *room, size_t element);
 

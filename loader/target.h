@@ -19,7 +19,7 @@ struct ap_probed {
 	struct ap_object *object;
 	struct ap_usdt usdt;
 	int err; /* why its probes cannot be used: -ENOTSUP, -E2BIG; 0: they can */
-	/* In the target; 0: it has no such variable. */
+	/* Addresses of its variables in the target; 0: it has no such variable. */
 	uint64_t period_address, guard_address;
 };
 
@@ -31,7 +31,7 @@ struct ap_target {
 	struct ap_mapping_table table;
 	struct ap_probed *probed;
 	size_t probed_count;
-	size_t objects_seen; /* of the table's, those that have been searched for probes */
+	size_t objects_seen; /* how many of the table's objects have been searched for probes */
 };
 
 /* A target starts as {.pidfd = -1} and can be cleared at any time after that. */
@@ -40,26 +40,32 @@ void ap_target_clear(struct ap_target *target);
 /* Opens the process: pidfd and names. 0 or a negative errno, with the error filled in. */
 int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error);
 
-/* Reads the mappings (again), opens new files and searches them for probes. As above. */
+/*
+ * Reads the mappings (again), opens new files and searches them for probes. 0 or a negative errno,
+ * with the error filled in.
+ */
 int ap_target_scan(struct ap_target *target, struct ap_error *error);
 
-/* The second half of it: searches the files of the table that have not been searched yet. */
+/* The second half of that: searches the files of the table that have not been searched yet. */
 int ap_target_search(struct ap_target *target, struct ap_error *error);
 
-/* Fails when no probes, or not both of them, have been found. */
+/* Fails when not both probes have been found: -ENOENT or -EPERM, with the error filled in. */
 int ap_target_check_probes(const struct ap_target *target, struct ap_error *error);
 
-/* Whether its program has a malloc without probes, which comes before those of all libraries. */
+/*
+ * Whether its program has a malloc without probes, which takes precedence over those of all
+ * libraries.
+ */
 bool ap_target_is_shadowed(const struct ap_target *target);
 
 /*
- * Where something of such a file is in the target, by its address in the file's own terms: found by
- * the mapping of its code. 0: nowhere.
+ * The address in the target of something in a probed file, given by its address as linked. It is
+ * computed from the mapping of the file's code. 0: the file is not mapped.
  */
 uint64_t ap_target_address(
 	const struct ap_target *target, const struct ap_probed *probed, uint64_t variable);
 
-/* Names again: after an exec they are others. */
+/* Reads comm and command again: an exec changes them. */
 void ap_target_read_names(struct ap_target *target);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The line of progress: one that is drawn again in place on a terminal, a new one now and then
- * elsewhere.
+ * The line of progress: on a terminal it is drawn again in place, elsewhere a new line is printed
+ * now and then.
  */
 #ifndef ALLOCPROF_TERM_H
 #define ALLOCPROF_TERM_H
@@ -22,15 +22,15 @@ struct ap_progress {
 
 void ap_progress_start(struct ap_progress *progress, FILE *out, bool quiet, uint64_t now_ns);
 
-/* The same for work that is mostly done before anybody wonders: the first line is due later. */
+/* The same for work that is usually done before anybody wonders: the first line is due later. */
 void ap_progress_start_late(struct ap_progress *progress, FILE *out, bool quiet, uint64_t now_ns);
 
 /* Whether a line is due at that time. */
 bool ap_progress_due(const struct ap_progress *progress, uint64_t now_ns);
 
 /*
- * Writes a line, and decides when the next one is due. On a terminal it is cut to the width: a line
- * that goes on in the next row could not be drawn again. The text is ASCII.
+ * Writes a line, and decides when the next one is due. On a terminal it is cut to the width, since
+ * a line that wraps could not be drawn again in place. The text must be ASCII.
  */
 void ap_progress_line(struct ap_progress *progress, uint64_t now_ns, const char *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The colours of frames, the same in every picture of every profile: a library has a hue by its
- * name, a function a shade of it by its own. The program itself is amber.
+ * The colours of frames, the same in every picture of every profile: the name of a library decides
+ * the hue, that of a function the shade. The program itself is amber.
  */
 #ifndef ALLOCPROF_TINT_H
 #define ALLOCPROF_TINT_H
@@ -13,13 +13,16 @@
 
 struct ap_tint {
 	uint32_t hue;	/* degrees */
-	uint32_t shade; /* < AP_SHADES; two digits turn the hue a little, two the lightness */
+	uint32_t shade; /* < AP_SHADES; two digits vary the hue a little, two the lightness */
 };
 
-/* A library's version is no part of its colour. "" for a function of no library. */
+/* The version of a library does not change its colour. library "": the function is in none. */
 struct ap_tint ap_tint(const char *name, const char *library, bool is_program);
 
-/* A colour of OKLCH, where equal lightness looks equally light. Hue in degrees. */
+/*
+ * Converts from OKLCH, in which equal lightness looks equally light, to sRGB. Lightness and chroma
+ * 0 to 1, hue in degrees.
+ */
 void ap_oklch(double lightness, double chroma, double hue, uint8_t ret_rgb[3]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `top` shows at a moment, apart from how it is shown. */
+/* The content of `top` at a moment, whatever it is shown on. */
 #ifndef ALLOCPROF_TOP_H
 #define ALLOCPROF_TOP_H
 
@@ -22,14 +22,17 @@ struct ap_top {
 int ap_top_open(struct ap_top *top, pid_t pid);
 void ap_top_clear(struct ap_top *top);
 
-/* Takes the counters of a moment and makes the rows. 0 or -ENOMEM. */
+/*
+ * Takes the counters of a moment and makes the rows. uptime_ns: since the attach; now_ns:
+ * CLOCK_MONOTONIC. 0 or -ENOMEM.
+ */
 int ap_top_refresh(struct ap_top *top, const struct ap_snapshot *snapshot,
 	const struct ap_mapping_table *table, uint64_t uptime_ns, uint64_t now_ns);
 
-/* The rows again, after the view has changed. 0 or -ENOMEM. */
+/* Makes the rows again, after the view has changed. 0 or -ENOMEM. */
 int ap_top_arrange(struct ap_top *top);
 
-/* Adds a warning; a refresh takes the old ones away. `context` is the top. */
+/* Adds a warning, until the next refresh. `context` is the struct ap_top. */
 void ap_top_warn(void *context, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of `top`: its sites grouped, filtered and sorted as somebody wants to see them. */
+/* The rows of `top`: its sites grouped, filtered and sorted by a view. */
 #ifndef ALLOCPROF_TOP_ROWS_H
 #define ALLOCPROF_TOP_ROWS_H
 
@@ -24,12 +24,12 @@ enum ap_top_layout {
 
 #define AP_TOP_FILTER 64
 
-/* What somebody wants to see; {0} is all of it, by live bytes, flat, as functions. */
+/* What is to be shown. {0}: everything, flat, a row for each function, sorted by live bytes. */
 struct ap_top_view {
 	enum ap_top_sort sort;
 	enum ap_top_layout layout;
-	bool lines;		    /* the lines of a function apart */
-	uint32_t function;	    /* of AP_TOP_SANDWICH */
+	bool lines;		    /* a row for each source line, not for each function */
+	uint32_t function;	    /* the one in the middle of AP_TOP_SANDWICH */
 	char filter[AP_TOP_FILTER]; /* a part of a name or of a file, in either case; "" none */
 	uint64_t *closed;	    /* keys of rows whose children are not shown */
 	uint32_t closed_count, closed_room;
@@ -43,28 +43,28 @@ enum ap_top_half { AP_TOP_WHOLE, AP_TOP_CALLED_BY, AP_TOP_CALLS };
 struct ap_top_row {
 	uint64_t key; /* stays from one refresh to the next */
 	struct ap_top_values value;
-	uint32_t function; /* index; AP_TOP_NO_FUNCTION: of `more` rows too small to be shown */
+	uint32_t function; /* index; AP_TOP_NO_FUNCTION: sum of `more` rows too small to show */
 	uint32_t more;
-	int64_t line;	       /* 0: unknown, or of several */
-	enum ap_top_half half; /* that begins here */
+	int64_t line;	       /* 0: unknown, or the row is of several lines */
+	enum ap_top_half half; /* the half of a sandwich that begins with this row */
 	/*
-	 * Where it hangs in a tree. Only where a row has several below it do they stand a level
-	 * deeper: calls without a choice stand below each other.
+	 * The place in a tree. Only when a row has several children are they a level deeper: an
+	 * only child stands below its parent at the same level.
 	 */
 	uint32_t level;
-	bool branch;	 /* one of several */
-	bool last;	 /* of them */
-	uint64_t guides; /* bit n: a line goes on at level n, n < 64 */
+	bool branch;	 /* it has siblings */
+	bool last;	 /* it is the last of them */
+	uint64_t guides; /* bit n: a vertical line is drawn through this row at level n, n < 64 */
 	bool has_children, closed;
 };
 
 struct ap_top_rows {
 	struct ap_top_row *rows;
 	uint32_t count, room;
-	struct ap_top_values total; /* of what the filter lets through */
+	struct ap_top_values total; /* sum of what the filter lets through */
 };
 
-/* Replaces the rows, which start as {0}. 0 or -ENOMEM. */
+/* Makes the rows, replacing those that were there. Rows start as {0}. 0 or -ENOMEM. */
 int ap_top_rows_build(
 	struct ap_top_rows *rows, const struct ap_top_sites *sites, const struct ap_top_view *view);
 
@@ -73,7 +73,7 @@ int64_t ap_top_rows_find(const struct ap_top_rows *rows, uint64_t key);
 
 void ap_top_rows_clear(struct ap_top_rows *rows);
 
-/* Opens or closes what hangs below a row. 0 or -ENOMEM. */
+/* Opens or closes the children of a row, by its key. 0 or -ENOMEM. */
 int ap_top_view_toggle(struct ap_top_view *view, uint64_t key);
 void ap_top_view_clear(struct ap_top_view *view);
 

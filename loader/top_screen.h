@@ -10,18 +10,22 @@
 struct ap_top_screen;
 
 /*
- * Takes the terminal of standard input and output; what others write to standard error meanwhile
- * is dropped. 0, -ENOTSUP: TERM names nothing that can be used; or another negative errno.
+ * Takes over the terminal of standard input and output; what is written to standard error until it
+ * is closed is dropped. 0; -ENOTSUP: TERM names no terminal that can be used; or another negative
+ * errno.
  */
 int ap_top_screen_open(struct ap_top_screen **ret, bool colours);
 
-/* Gives it back as it was. NULL is fine. */
+/* Restores the terminal and standard error. NULL is fine. */
 void ap_top_screen_close(struct ap_top_screen *screen);
 
 void ap_top_screen_draw(
 	struct ap_top_screen *screen, const struct ap_top *top, struct ap_top_pane *pane);
 
-/* The next key without waiting; 0: none; -1: only the size has changed; -EIO: nobody is there. */
+/*
+ * The next key, without waiting; 0: none; -1: the size of the screen has changed; -EIO: the
+ * terminal is gone.
+ */
 int ap_top_screen_key(struct ap_top_screen *screen);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `top` is made from: the sites of a recording, each named once, with what has become of them
- * by the last refresh. A refresh costs no names but those of new stacks.
+ * The data behind `top`: the sites of a recording with their values at the last refresh. A refresh
+ * symbolizes only stacks that are new.
  */
 #ifndef ALLOCPROF_TOP_SITES_H
 #define ALLOCPROF_TOP_SITES_H
@@ -16,7 +16,10 @@
 #include "symbolize.h"
 #include "table.h"
 
-/* Rates are of that many refreshes at most: a site with few samples would jump about. */
+/*
+ * Rates are means over at most this many refreshes: those of a site with few samples would jump
+ * about.
+ */
 #define AP_TOP_WINDOW 10
 
 /* Values that add up. */
@@ -31,12 +34,12 @@ struct ap_top_values {
 struct ap_top_site {
 	uint64_t stack;
 	uint32_t first, count; /* its frames in ap_top_sites.frames, leaf first; none when lost */
-	uint32_t caller;       /* which of them a table names */
-	bool uncertain;	       /* code that is in no file: its names may come */
-	struct ap_counters allocated, freed; /* of all its keys, by the last refresh */
+	uint32_t caller;       /* index among them of the site, see ap_site_frame() */
+	bool uncertain;	       /* has code that is in no file, whose names may still come */
+	struct ap_counters allocated, freed; /* sums over all its keys, at the last refresh */
 	struct ap_top_values value;
 	int64_t live_at_reset;
-	uint64_t past[AP_TOP_WINDOW]; /* bytes allocated in all, by refresh */
+	uint64_t past[AP_TOP_WINDOW]; /* bytes allocated since the attach, at each refresh */
 };
 
 struct ap_top_sites {
@@ -44,18 +47,18 @@ struct ap_top_sites {
 	struct ap_symbolizer *symbolizer;
 	pid_t pid;
 	bool show_allocator;
-	uint32_t window; /* refreshes that a rate is of, 1 to AP_TOP_WINDOW */
+	uint32_t window; /* refreshes that rates are means over, 1 to AP_TOP_WINDOW */
 	struct ap_top_site *sites;
 	uint32_t count, room;
 	struct ap_table by_stack;
 	struct ap_shown_frame *frames;
 	uint32_t frame_count, frame_room;
-	uint64_t at_ns[AP_TOP_WINDOW]; /* the refreshes, as in ap_top_site.past */
+	uint64_t at_ns[AP_TOP_WINDOW]; /* of the refreshes, as in ap_top_site.past */
 	uint32_t refreshes;	       /* since the last reset, that one included */
-	bool rename;		       /* uncertain sites are to be named again */
-	bool reset;		       /* there has been one: growth is not the same as live */
+	bool rename;		       /* uncertain sites are to be symbolized again */
+	bool reset;		       /* there has been a reset: growth differs from live */
 	struct ap_top_values total;
-	double seconds; /* that rates are of; 0: too early */
+	double seconds; /* the time that rates are means over; 0: too early */
 };
 
 /* Starts with {0}. 0 or -ENOMEM. */
@@ -63,22 +66,22 @@ int ap_top_sites_open(struct ap_top_sites *sites, pid_t pid);
 void ap_top_sites_clear(struct ap_top_sites *sites);
 
 /*
- * Takes the counters of a moment, CLOCK_MONOTONIC; from the beginning on, so that the first rates
- * have something to start from. 0 or -ENOMEM.
+ * Takes the counters of a moment (now_ns: CLOCK_MONOTONIC). The first call is to be made at the
+ * attach, so that the first rates have a start. 0 or -ENOMEM.
  */
 int ap_top_sites_update(struct ap_top_sites *sites, const struct ap_snapshot *snapshot,
 	const struct ap_mapping_table *table, uint64_t now_ns);
 
-/* Rates and growth are to be counted from the last refresh on. */
+/* From now on counts rates and growth from the last refresh. */
 void ap_top_sites_reset(struct ap_top_sites *sites);
 
-/* Whether there is code that is in no file, so that a runtime's names would be of use. */
+/* Whether there are uncertain sites, for which it pays to read the names of a runtime again. */
 bool ap_top_sites_uncertain(const struct ap_top_sites *sites);
 
-/* After they have changed: the next update names such code again. */
+/* To be called after those names have changed: the next update symbolizes such sites again. */
 void ap_top_sites_rename(struct ap_top_sites *sites);
 
-/* How far values.live may be off. */
+/* The estimate of values->live, with its variance. */
 struct ap_estimate ap_top_estimate(const struct ap_top_values *values);
 
 void ap_top_values_add(struct ap_top_values *to, const struct ap_top_values *more);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `top` shows as text, for some width. */
+/* The texts of `top`, for a given width. */
 #ifndef ALLOCPROF_TOP_TEXT_H
 #define ALLOCPROF_TOP_TEXT_H
 
@@ -9,44 +9,44 @@
 
 #define AP_TOP_TEXT 512
 
-/* The head of a column with its key; a number stands right, FUNCTION takes what is left. */
+/* A column. Numbers are aligned right; the last column, FUNCTION, takes the width that is left. */
 struct ap_top_column {
 	const char *head;
 	enum ap_top_sort sort;
 	unsigned int width; /* with the space before it */
-	bool sorts;	    /* +- has no order of its own */
+	bool sorts;	    /* whether rows can be sorted by it: not by +- */
 };
 
-/* Which there is room for. */
+/* The columns for which there is room. */
 struct ap_top_columns {
 	const struct ap_top_column *column[5];
 	unsigned int count;
-	unsigned int width; /* of all of them: where FUNCTION begins */
-	unsigned int name;  /* what is left for it */
+	unsigned int width; /* of all of them together: where FUNCTION begins */
+	unsigned int name;  /* the width that is left for FUNCTION */
 	bool ascii;
 };
 
 /*
- * For a width of at least 20, with as many numbers as are usual in one of `room`; `growth`: that
- * column is wanted.
+ * Chooses the columns for a width of at least 20, with only as many numbers as a width of `room`
+ * would have. `growth`: that column is wanted.
  */
 void ap_top_columns_choose(
 	struct ap_top_columns *ret, unsigned int width, unsigned int room, bool growth, bool ascii);
 
-/* The numbers of a row, columns->width wide. */
+/* Writes the numbers of a row, columns->width wide. */
 void ap_top_numbers(char out[AP_TOP_TEXT], const struct ap_top_columns *columns,
 	const struct ap_top_values *value);
 
 /*
- * What a row is of: the lines of the tree and the function's short name in `name`, and the source
- * line, or file, in `place`, "" when there is no room. Both fit in columns->name together; returns
- * the columns of `name`.
+ * Writes the name of a row: the lines of the tree and the function's short name to `name`, the
+ * source file and line to `place`, or "" when there is no room. Both together fit in columns->name;
+ * returns the columns of `name`.
  */
 unsigned int ap_top_name(char name[AP_TOP_TEXT], char place[AP_TOP_TEXT],
 	const struct ap_top_columns *columns, const struct ap_top_sites *sites,
 	const struct ap_top_row *row);
 
-/* Objects in whole numbers. */
+/* A fixed-point number of objects (AP_OBJECT_SHIFT) as a whole number. */
 int64_t ap_top_objects_round(int64_t objects);
 
 /* What the header says of a recording. */
@@ -59,7 +59,10 @@ struct ap_top_state {
 	const char *end; /* why there will be no more; NULL: it goes on */
 };
 
-/* "redis-server (pid 4127)  00:12  1 sample per 512 KiB", and the sums, without a newline. */
+/*
+ * The two lines of the header, without a newline: "redis-server (pid 4127)  00:12  1 sample per
+ * 512 KiB", and the sums.
+ */
 void ap_top_title(char out[AP_TOP_TEXT], const struct ap_top_state *state);
 void ap_top_sums(
 	char out[AP_TOP_TEXT], const struct ap_top_state *state, const struct ap_top_sites *sites);

@@ -12,14 +12,14 @@
 struct ap_tree_process {
 	struct ap_target target;
 	struct ap_jit jit;
-	uint32_t key;	     /* as it stands in keys, by now */
-	uint32_t list;	     /* of mappings, or AP_LIST_NONE */
+	uint32_t key;	     /* as it stands in keys now */
+	uint32_t list;	     /* number of its list of mappings, or AP_LIST_NONE */
 	uint64_t scan_ns;    /* when it is to be looked at again, CLOCK_MONOTONIC */
 	uint64_t scanned_ns; /* and when it was */
 	uint64_t pause_ns;   /* between the two */
-	bool executed;	     /* a program, and has not been looked at since */
+	bool executed;	     /* it has executed a program, and has not been looked at since */
 	bool is_held;
-	uint32_t before; /* the key of what the programs before this one have left; 0: none */
+	uint32_t before; /* the key of what earlier programs of this process have left; 0: none */
 	bool ended, crashed;
 	struct ap_death death;
 	struct ap_process_variables variables;
@@ -29,37 +29,42 @@ struct ap_tree_process {
 struct ap_tree_process *ap_tree_process_new(const struct ap_tree_options *options, pid_t pid);
 
 /*
- * Gives a new one what it has from its parent, whose target may stand elsewhere: the name, if it is
- * too short-lived to be asked, and variables, unless it was in its parent's memory until it executed.
+ * Gives a new process what it has from its parent: the name, in case it is gone before it can be
+ * asked, and the variables that were set, unless it shared its parent's memory (vfork) until it
+ * executed something. `target` is the parent's: for the root it is not in `parent`.
  */
 void ap_tree_process_inherit(struct ap_tree_process *process, const struct ap_tree_process *parent,
 	const struct ap_target *target);
 
-/* Gives it the list of mappings that another one has, and the table that the list is of. */
+/*
+ * Lets it share the list of mappings of another process, `owner`, whose target is given as above,
+ * and copies the table that the list was made from.
+ */
 void ap_tree_process_share_list(const struct ap_tree_options *options,
 	struct ap_tree_process *process, const struct ap_tree_process *owner,
 	const struct ap_target *target);
 
-/* Brings its list of mappings to what the table has. 0 or a negative errno. */
+/* Brings its list of mappings up to date with the table. 0 or a negative errno. */
 int ap_tree_process_unwind(const struct ap_tree_options *options, struct ap_tree_process *process,
 	const struct ap_mapping_table *table);
 void ap_tree_process_leave_list(
 	const struct ap_tree_options *options, struct ap_tree_process *process);
 
 /*
- * Looks at what it has mapped, by which its samples are unwound from then on, and sets its
- * variables. One that cannot be looked at has ended, as a rule: nothing is lost but names.
+ * Reads what it has mapped, by which its samples are unwound from then on, and sets its variables.
+ * If it cannot be read it has ended, as a rule: then only names are lost.
  */
 void ap_tree_process_read(
 	const struct ap_tree_options *options, struct ap_tree_process *process, uint64_t now_ns);
 
-/* It has executed another program. */
+/* To be called when it has executed another program; `key`: as it stands in keys since. */
 void ap_tree_process_renew(
 	const struct ap_tree_options *options, struct ap_tree_process *process, uint32_t key);
 
 /*
- * As it stands in a profile: "nginx (4711)", or with how it crashed, to be freed. A name of NULL: out
- * of memory. Its names of code that was made are read until that moment.
+ * The process for ap_record_tree(). Its name is "nginx (4711)", followed by how it crashed, if it
+ * has; the caller frees it. A name of NULL: out of memory. Names of code that was made at run time
+ * are read as of until_ns, CLOCK_MONOTONIC.
  */
 struct ap_record_process ap_tree_process_record(struct ap_tree_process *process, uint64_t until_ns);
 

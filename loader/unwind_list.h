@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lists of mappings of the unwind tables: one for each process that has mappings of its own.
- * Lists of one process stand one after the other in its array: one that is being read never
- * changes.
+ * The lists of mappings by which the BPF programs find unwind tables: one for each process that has
+ * mappings of its own. Each new version of a process's list is appended to its array, so that a
+ * version that a program is reading never changes.
  */
 #ifndef ALLOCPROF_UNWIND_LIST_H
 #define ALLOCPROF_UNWIND_LIST_H
@@ -18,28 +18,31 @@
 struct ap_unwind_list {
 	struct ap_kernel_array array;
 	uint64_t room, used;
-	struct ap_code_range *ranges; /* what stands there */
+	struct ap_code_range *ranges; /* the ranges in the current version */
 	size_t count;
-	uint32_t users; /* processes; 0: the slot is free */
+	uint32_t users; /* processes that use it; 0: the slot is free */
 };
 
-/* Whether the list has these ranges. */
+/* Whether the current version has just these ranges. */
 bool ap_unwind_list_has(
 	const struct ap_unwind_list *list, const struct ap_code_range *ranges, size_t count);
 
-/* Fills one element in. */
+/* Fills in the element of one range. */
 typedef void ap_unwind_fill_fn(const void *context, const struct ap_mapping_table *table,
 	const struct ap_code_range *range, struct ap_unwind_mapping *to);
 
 /*
- * Makes the ranges, which it takes over, the list's, in that slot of the map of maps. 0 or a
- * negative errno.
+ * Makes a version with these ranges the current one, in that slot of the map of maps `maps`. Takes
+ * over `ranges`, also on failure. 0 or a negative errno.
  */
 int ap_unwind_list_publish(struct ap_unwind_list *list, int maps, uint32_t slot,
 	const struct ap_mapping_table *table, struct ap_code_range *ranges, size_t count,
 	ap_unwind_fill_fn *fill, const void *context);
 
-/* Nobody reads it any more. Its array stays for the next user: to make one takes the kernel 10 ms. */
+/*
+ * Empties a list that nobody uses any more. Its array stays for the next user, since making one
+ * takes the kernel 10 ms.
+ */
 void ap_unwind_list_empty(struct ap_unwind_list *list);
 
 void ap_unwind_list_clear(struct ap_unwind_list *list);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's uprobe_multi (6.6): one link for many places of a file, for which CAP_BPF and
- * CAP_PERFMON are enough, while perf's uprobes have asked for CAP_SYS_ADMIN since 2025. libbpf 1.1
- * does not know it.
+ * The kernel's uprobe_multi (6.6): one link for many sites in a file. CAP_BPF and CAP_PERFMON are
+ * enough for it, while perf uprobes have needed CAP_SYS_ADMIN since 2025. libbpf 1.1 does not know
+ * it.
  */
 #ifndef ALLOCPROF_UPROBE_MULTI_H
 #define ALLOCPROF_UPROBE_MULTI_H
@@ -12,19 +12,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What a program has to be loaded for (enum bpf_attach_type; newer than Debian 12's header). */
+/*
+ * The expected attach type of its programs (enum bpf_attach_type; newer than Debian 12's header).
+ */
 #define AP_TRACE_UPROBE_MULTI 48
 
 /*
- * Whether this kernel's does what is needed: tried out on this process, which takes some 50 ms. The
- * first kernels that had it served one thread instead of its process, or raise no semaphore.
+ * Whether it works in this kernel: it is tried on this process, which takes some 50 ms. The first
+ * kernels with it serve one thread instead of the whole process, or do not raise semaphores.
  */
 bool ap_uprobe_multi_works(void);
 
 /*
- * Attaches a program to places of a file, for all threads of a process and no other process. The
- * first thread of the process must be alive now; what is attached stays when it exits. Returns a
- * link, which is taken out when its last descriptor is closed, or a negative errno.
+ * Attaches a program to sites in a file, for all threads of one process, or with pid 0 for every
+ * process. The first thread of the process must be alive now, and may exit later. `offsets` and
+ * `semaphores` (0: none) are file offsets. Returns the descriptor of a link, which is detached when
+ * its last descriptor is closed, or a negative errno.
  */
 int ap_uprobe_multi_attach(int program, const char *path, const uint64_t *offsets,
 	const uint64_t *semaphores, size_t count, pid_t pid);

@@ -19,14 +19,16 @@ struct ap_usdt_site {
 	enum ap_usdt_kind kind;
 	uint64_t offset;	    /* in the file, of the instruction */
 	uint64_t semaphore;	    /* in the file, of the counter; 0: none */
-	uint64_t semaphore_address; /* the same in the file's own terms */
+	uint64_t semaphore_address; /* the same as an address, as linked */
 };
 
 struct ap_usdt {
 	struct ap_usdt_site site[AP_USDT_SITES];
 	size_t count;
-	/* The variables: their addresses in the file's own terms, 0: none; and the place of the
-	 * executable segment, from which follows where the file is mapped. */
+	/*
+	 * The addresses, as linked, of the variables; 0: none. And address and file offset of the
+	 * executable segment, by which they are found in the target.
+	 */
 	uint64_t period, guard;
 	uint64_t text_address, text_offset;
 };
@@ -38,13 +40,13 @@ struct ap_usdt_note {
 };
 
 /*
- * 0; -ENOENT: no such probes; -ENOTSUP: it has some, but their arguments are not where the
- * contract wants them, or it is not for this machine; -EBADMSG: the file is damaged; or another
- * negative errno. Moves no file offset.
+ * Reads the probes and variables of a file. 0; -ENOENT: it has no such probes; -ENOTSUP: it has
+ * some, but their arguments are not where the contract wants them, or it is not for this machine;
+ * -EBADMSG: the file is damaged; or another negative errno. Moves no file offset.
  */
 int ap_usdt_read(int fd, struct ap_usdt *ret);
 
-/* Cuts the descriptor of one note. 0 or -EBADMSG. */
+/* Parses the descriptor of one note. 0 or -EBADMSG. */
 int ap_usdt_note_parse(const void *bytes, size_t length, struct ap_usdt_note *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A value of a profile as people read it. */
+/* The values of a profile as text. */
 #ifndef ALLOCPROF_VALUE_H
 #define ALLOCPROF_VALUE_H
 
@@ -9,7 +9,7 @@
 
 #define AP_VALUE_TEXT 32
 
-/* "live bytes", "allocated objects"; for a type of somebody else's its own name. */
+/* "live bytes", "allocated objects"; other types, of other profilers, keep their names. */
 const char *ap_value_name(const struct ap_value_type *type);
 
 /* "41.2 MiB", "12345", "1.23 M". Returns out. */

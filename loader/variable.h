@@ -13,7 +13,7 @@
 #include "process_files.h"
 
 struct ap_variable {
-	struct ap_process_files memory; /* only that of them */
+	struct ap_process_files memory; /* only its memory file is open */
 	uint64_t address;
 	size_t size; /* bytes: 4 or 8 */
 	uint64_t before, now;
@@ -29,7 +29,7 @@ int ap_variable_open(struct ap_variable *variable, const struct ap_process_files
 /* 0 or a negative errno. */
 int ap_variable_set(struct ap_variable *variable, uint64_t value);
 
-/* Sets back what was changed, when nobody else has changed it since, and closes. */
+/* Sets back what was changed, unless somebody else has changed it since, and closes. */
 void ap_variable_close(struct ap_variable *variable);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Long work, and somebody who is told how far it is. */
+/* The progress of long work, and who is told of it. */
 #ifndef ALLOCPROF_WORK_H
 #define ALLOCPROF_WORK_H
 
@@ -8,13 +8,13 @@
 
 struct ap_work {
 	/*
-	 * Called before each step: `done` of `total` are done, `next` is what comes; NULL: it has
-	 * no name. Often: it is for the other to be brief.
+	 * Called before each step: `done` of `total` steps are done; `next` names the one that
+	 * comes, NULL: it has no name. Is called often, so it has to be fast.
 	 */
 	void (*step)(struct ap_work *work, uint64_t done, uint64_t total, const char *next);
 };
 
-/* NULL: nobody wants to know. */
+/* Tells of a step. work NULL: nobody wants to know. */
 static inline void ap_work_step(
 	struct ap_work *work, uint64_t done, uint64_t total, const char *next)
 {
