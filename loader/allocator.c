@@ -22,7 +22,7 @@ static const char *const entry_names[] = {
 	"pvalloc",
 	"free",
 	"cfree",
-	/* ours, to which the entries jump, and so do not stand above them */
+	/* of our allocator: malloc and free jump to these, and so have no frame of their own */
 	"ap_malloc_slow",
 	"ap_malloc_aligned",
 	"calloc_large",
@@ -49,7 +49,7 @@ static const char *const entry_names[] = {
 	"alloc::alloc::exchange_malloc",
 };
 
-/* The same by how the name begins: overloads and template arguments follow. */
+/* Beginnings of such names, where overloads and template arguments follow. */
 static const char *const entry_prefixes[] = {
 	"operator new(",
 	"operator new[](",
@@ -160,7 +160,7 @@ uint32_t ap_allocator_frames(
 
 /*
  * Whether it is a program's own malloc, by its name: xmalloc(), zmalloc_usable(), g_strdup(),
- * PyMem_Malloc(). But preallocate() does something, and so does reallocate().
+ * PyMem_Malloc(). But not preallocate() or reallocate(), which do more than that.
  */
 static bool is_wrapper(const char *name)
 {
@@ -188,7 +188,9 @@ uint32_t ap_site_frame(
 		const struct ap_location *location = &profile->locations[frame[i].location];
 		const char *name = profile->functions[frame[i].function].name;
 
-		/* Outside of it is the frame of a process, if any. */
+		/*
+		 * In the profile of a tree, the frame of the process is the only one outside of it.
+		 */
 		if (ap_location_is_reserved(profile, location))
 			break;
 		if (is_standard(name))

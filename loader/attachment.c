@@ -70,7 +70,7 @@ static int perf_open(struct ap_attachment *attachment, const struct ap_usdt *usd
 int ap_attachment_open(struct ap_attachment *attachment, const struct ap_object *object,
 	const struct ap_usdt *usdt, pid_t tid, const struct ap_attach_programs *programs)
 {
-	/* Frees first: of every block that is seen allocated, the free is seen too. */
+	/* Free probes first: then no free of a block is missed whose allocation was seen. */
 	static const enum ap_usdt_kind order[AP_USDT_KINDS] = {AP_USDT_FREE, AP_USDT_ALLOC};
 	int err = 0;
 

@@ -60,7 +60,10 @@ static bool segments_find(Elf *elf, char out[AP_BUILD_ID_SIZE])
 	return false;
 }
 
-/* A separate debug file has the program headers of the other file: only its sections are right. */
+/*
+ * Looks in the sections, for separate debug files: their program headers are those of the stripped
+ * file, and lead nowhere.
+ */
 static bool sections_find(Elf *elf, char out[AP_BUILD_ID_SIZE])
 {
 	Elf_Scn *section = NULL;

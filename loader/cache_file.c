@@ -25,7 +25,7 @@ struct header {
 	uint64_t size, hash; /* of the content */
 };
 
-/* Ours, and nobody else's to write. */
+/* Whether it is of the right type, owned by this user, and writable for nobody else. */
 static bool is_private(int fd, mode_t type, struct stat *status)
 {
 	return !fstat(fd, status) && (status->st_mode & S_IFMT) == type &&
@@ -33,7 +33,10 @@ static bool is_private(int fd, mode_t type, struct stat *status)
 	       (type == S_IFDIR || status->st_nlink == 1);
 }
 
-/* Where the folder is to be. Who is not root any more has root's HOME, as sudo leaves it. */
+/*
+ * The place of the folder. The home is that of the user database: after rights were given up, $HOME
+ * may still be root's, as sudo has left it.
+ */
 static int place_find(char path[PATH_MAX])
 {
 	const char *place = getenv("XDG_CACHE_HOME");
@@ -168,7 +171,10 @@ int ap_cache_load(
 	return err;
 }
 
-/* In the place of one that has not been used. That another loader was faster is as good. */
+/*
+ * Gives the file its name, in the place of an unusable one. If another loader was faster, its file
+ * serves as well.
+ */
 static int file_name(int fd, int folder, const char *name)
 {
 	char link[64];

@@ -171,8 +171,8 @@ static int64_t shown_frame_add(struct ap_call_tree *tree, const struct ap_profil
 }
 
 /*
- * `all` has every frame and its first `hidden` are the allocator's. Inlined frames of one location
- * follow each other, and the last of them is the real one.
+ * Adds a stack. `all` has every frame; the first `hidden` of them are the allocator's. Frames of
+ * one location follow each other: inlined ones, and last the function that has the code.
  */
 static int64_t stack_add(struct ap_call_tree *tree, const struct ap_profile *profile,
 	const struct ap_shown_frames *all, uint32_t hidden)

@@ -12,13 +12,15 @@
 #include "cfi_rule.h"
 #include "table.h"
 
-/* Rows are numbered with 16 bits of rules; libraries have some hundred. */
+/* A row has 16 bits for its rule. Libraries have some hundred rules. */
 #define RULES_MAX 65536U
 
 /*
- * Shorter gaps between entries are padding. It never runs; what returns to the function behind it
- * was not called: libc starts a thread's and a coroutine's first function like that, so that this
- * look-up, one byte before, finds nothing. All unwinders take it for the end of the stack.
+ * Gaps between entries that are longer than this are code without a table; shorter ones are
+ * padding, which never runs. A return address at the start of the function behind a padding means
+ * that nobody called that function: libc makes the first frame of threads and coroutines like that.
+ * The look-up, one byte before, then finds the padding, which all unwinders take for the end of the
+ * stack.
  */
 #define PADDING_MAX 16
 
@@ -29,10 +31,10 @@ struct compiler {
 	struct ap_table rules; /* of cfi->rules */
 	uint32_t padding_rule;
 	const struct ap_cfi_common *common;
-	uint64_t limit; /* of the entry that is compiled: where the next one begins */
+	uint64_t limit; /* where the entry after the one that is compiled begins */
 	struct common *commons;
 	uint32_t common_count, common_room;
-	uint32_t common_first; /* of the section that is read */
+	uint32_t common_first; /* index of the first CIE of the section that is read */
 	struct entry *entries;
 	uint32_t entry_count, entry_room;
 };
@@ -85,7 +87,7 @@ static int row_add(struct compiler *compiler, uint64_t address, uint32_t rule)
 	if (at >= cfi->size)
 		return 0;
 	if (last && last->at == at) {
-		/* The one before had no length. */
+		/* The row before covers no code. */
 		cfi->row_count--;
 		last = cfi->row_count ? last - 1 : NULL;
 	}
@@ -156,7 +158,7 @@ static uint64_t pointer_read(
 	return 0;
 }
 
-/* What the augmentation of a CIE says. Returns whether it is understood. */
+/* Reads the augmentation of a CIE. Returns whether it is understood. */
 static bool augmentation_read(
 	struct ap_cfi_common *common, const Dwarf_CIE *cie, const struct ap_cfi_section *section)
 {
@@ -187,7 +189,7 @@ static bool augmentation_read(
 		case 'B':
 			break;
 		default:
-			/* All that matters comes before. */
+			/* Everything that matters has been read. */
 			return !data.failed;
 		}
 	}
@@ -251,7 +253,7 @@ static int entry_read(
 		else
 			reader.at += skip;
 	}
-	/* Of code that is not in the file, or that the linker has thrown away. */
+	/* Not for code that is outside the file, or that the linker has discarded. */
 	if (reader.failed || !length || entry.start - compiler->cfi->base >= compiler->cfi->size)
 		return 0;
 	if (length > compiler->cfi->size)
@@ -296,7 +298,7 @@ static int entry_compare(const void *a, const void *b)
 
 	if (left->start != right->start)
 		return left->start < right->start ? -1 : 1;
-	/* Of two for the same code the longer one comes last, and holds. */
+	/* Of two entries that begin at the same address, the longer one comes last, and counts. */
 	return left->end < right->end ? -1 : left->end > right->end;
 }
 

@@ -105,7 +105,7 @@ static int64_t factored(const struct run *run, int64_t value)
 	return (int64_t)((uint64_t)value * (uint64_t)run->common->data_factor);
 }
 
-/* A block that is its own length and bytes. */
+/* A block: its length, then its bytes. */
 static const uint8_t *block_read(struct ap_cfi_reader *reader, uint64_t *length)
 {
 	const uint8_t *block;
@@ -155,7 +155,7 @@ static int state_restore(struct run *run)
 	return 0;
 }
 
-/* Those that begin with a register. */
+/* Runs the instructions whose first operand is a register. */
 static int register_instruction_run(struct run *run, uint8_t code)
 {
 	struct ap_cfi_reader *reader = run->reader;
@@ -193,7 +193,7 @@ static int register_instruction_run(struct run *run, uint8_t code)
 	return -EBADMSG;
 }
 
-/* The instructions that change the state. */
+/* Runs an instruction that changes the state. */
 static int instruction_run(struct run *run, uint8_t code)
 {
 	struct ap_cfi_reader *reader = run->reader;
@@ -218,7 +218,7 @@ static int instruction_run(struct run *run, uint8_t code)
 		ap_cfi_read_uleb(reader);
 		return 0;
 #ifdef __aarch64__
-	case DW_CFA_AARCH64_negate_ra_state: /* the code is cut off every address anyway */
+	case DW_CFA_AARCH64_negate_ra_state: /* it is removed from every address anyway */
 		return 0;
 #endif
 	case DW_CFA_def_cfa:
@@ -255,8 +255,8 @@ static int instruction_run(struct run *run, uint8_t code)
 }
 
 /*
- * How far an instruction advances, in bytes of code; -1: it does not. DW_CFA_set_loc is not taken:
- * no compiler writes it, and it could go back.
+ * How far an instruction advances, in bytes of code; -1: it does not. DW_CFA_set_loc is not
+ * supported: no compiler writes it, and it could go backwards.
  */
 static int64_t advance_read(struct run *run, uint8_t code)
 {
@@ -272,7 +272,7 @@ static int64_t advance_read(struct run *run, uint8_t code)
 		units = ap_cfi_read_fixed(run->reader, 4);
 	else
 		return -1;
-	/* A factor that no machine has would overflow: there is no code that far. */
+	/* No machine has a larger factor, and the product could overflow. */
 	if (run->common->code_factor > 16)
 		run->reader->failed = 1;
 	return run->reader->failed ? 0 : (int64_t)(units * run->common->code_factor);

@@ -15,7 +15,10 @@ static int section_copy(struct ap_cfi_section *ret, Elf_Scn *section, const GElf
 {
 	Elf_Data *data;
 
-	/* As good as none: what gcc makes without unwind tables, next to a .debug_frame. */
+	/*
+	 * An empty section counts as none: gcc makes one next to .debug_frame when it makes no
+	 * unwind tables.
+	 */
 	if (header->sh_type == SHT_NOBITS || !header->sh_size)
 		return -ENOENT;
 	if (header->sh_size > SECTION_MAX)
@@ -39,7 +42,10 @@ static int section_copy(struct ap_cfi_section *ret, Elf_Scn *section, const GElf
 	return 0;
 }
 
-/* A file without section headers still has the way there that the exception handler takes. */
+/*
+ * For a file without section headers: finds .eh_frame as exception handling does, by
+ * PT_GNU_EH_FRAME.
+ */
 static int segment_copy(struct ap_cfi_section *ret, const struct ap_elf_file *file)
 {
 	GElf_Phdr header, found = {0}, holder = {0};

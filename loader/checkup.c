@@ -22,7 +22,7 @@
 /* What the maps take with their default sizes, and some room for tables. */
 #define MEMORY_WANTED (64ULL << 20)
 
-/* The next check, which is fine so far. The last one is used again when there are too many. */
+/* Adds a check with the verdict OK. When there are too many, the last one is used again. */
 static struct ap_check *check_add(struct ap_checkup *checkup, const char *name)
 {
 	struct ap_check *check =
@@ -179,7 +179,7 @@ static void memory_check(struct ap_checkup *checkup)
 	fclose(file);
 }
 
-/* The kernel may refuse what all its files allow. */
+/* Loads the programs: the kernel may refuse them although all other checks are fine. */
 static void programs_check(struct ap_checkup *checkup)
 {
 	struct ap_session_options options = AP_SESSION_DEFAULTS;
@@ -204,7 +204,7 @@ void ap_checkup_machine(struct ap_checkup *checkup)
 	capabilities_check(checkup);
 	lockdown_check(checkup);
 	memory_check(checkup);
-	/* It would only say the same in other words. */
+	/* After another failure this would only repeat it in other words. */
 	if (ap_checkup_verdict(checkup) != AP_VERDICT_FAIL)
 		programs_check(checkup);
 }
@@ -230,8 +230,9 @@ static void preload_check(struct ap_checkup *checkup, const struct ap_target *ta
 }
 
 /*
- * Whether a file is still where the process has mapped it from. That is said as seen from the
- * process's root, if it has file systems of its own, and else, also in a chroot, from ours.
+ * Whether a file is still at the path from which the process has mapped it. The path in maps is
+ * relative to the process's root if it has a mount namespace of its own, otherwise (also in a
+ * chroot) to ours.
  */
 static bool is_in_place(const struct ap_process_files *files, const struct ap_object *object)
 {
@@ -244,7 +245,7 @@ static bool is_in_place(const struct ap_process_files *files, const struct ap_ob
 	return found || (!stat(object->path, &status) && status.st_ino == object->inode);
 }
 
-/* Files that are not any more what the process has mapped. */
+/* Warns of mapped files that have been deleted or replaced since. */
 static void deleted_check(struct ap_checkup *checkup, const struct ap_target *target)
 {
 	struct ap_check *check = check_add(checkup, "files");

@@ -13,8 +13,7 @@
 
 #include "privilege.h"
 
-/* Whoever typed sudo, or gave us capabilities, wants the profiler to have rights, not the program.
- */
+/* Rights from sudo or ambient capabilities are meant for the profiler, not for the program. */
 static int rights_drop(void)
 {
 	struct ap_sudo_user user;
@@ -107,7 +106,7 @@ int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *err
 		return -ECHILD;
 	}
 	ap_child_hold_exec(&child->hold);
-	/* End of file: the exec has closed the other end. */
+	/* An end of file means that the exec succeeded, which closed the other end. */
 	do {
 		length = read(child->failed, &failure, sizeof(failure));
 	} while (length < 0 && errno == EINTR);

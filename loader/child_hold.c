@@ -11,7 +11,10 @@
 #include "privilege.h"
 #include "tracee.h"
 
-/* A library takes ten to twenty, of two stops each. Who needs more is not loading any. */
+/*
+ * A library takes ten to twenty system calls, of two stops each. A program that makes more than
+ * this is not loading libraries.
+ */
 #define STOPS_MAX 16384
 
 void ap_child_hold_begin(struct ap_child_hold *hold, pid_t pid)
@@ -76,7 +79,7 @@ static void stop_take(struct ap_child_hold *hold, enum ap_stop stop, int got)
 		hold->is_held = true;
 	else if (hold->ends || stop != AP_STOP_SIGNAL ||
 		 ptrace(PTRACE_CONT, hold->pid, NULL, (long)got))
-		/* What stops it otherwise is job control, which goes on without us, or its end. */
+		/* Other stops are those of job control, which works without us, and its end. */
 		child_leave(hold, got);
 }
 
@@ -107,7 +110,7 @@ void ap_child_hold_end(struct ap_child_hold *hold, unsigned int patience_ms)
 	if (hold->is_held)
 		child_leave(hold, 0);
 	if (hold->pid && !hold->ends) {
-		/* Only one that stands still can be let go. */
+		/* Only a tracee that is stopped can be let go. */
 		ptrace(PTRACE_INTERRUPT, hold->pid, NULL, NULL);
 		hold->ends = true;
 	}

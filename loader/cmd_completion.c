@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * allocprof completion SHELL: what a shell needs to complete our commands, options and their
- * values, made from the helps. What a value is, is told by its name there: FILE, PID, words between
- * bars.
+ * allocprof completion SHELL: prints a script that completes commands, options and their values. It
+ * is made from the helps, where the name of a value tells what kind it is: FILE, PID, or words
+ * between bars.
  */
 #include "cmd.h"
 
@@ -25,7 +25,7 @@ enum value_kind { VALUE_OTHER, VALUE_FILE, VALUE_PROCESS, VALUE_COMM, VALUE_COMM
 
 /* ---- What can stand where ---- */
 
-/* By the name of a value. *ret_words is NULL, or begins with the first of the words. */
+/* The kind of a value, by its name in the help. */
 static enum value_kind value_kind(const char *name)
 {
 	static const struct {
@@ -40,7 +40,10 @@ static enum value_kind value_kind(const char *name)
 	return strchr(name, '|') ? VALUE_WORDS : VALUE_OTHER;
 }
 
-/* What follows the options, as the usage says it: "PID", "[--] COMMAND [ARGUMENTS]", "". */
+/*
+ * What follows the options in the usage: "PID", "COMMAND [ARGUMENTS]", "". Valid until the next
+ * call.
+ */
 static const char *operands(const struct command *command)
 {
 	const char *text = command->help[0] + strlen("usage: allocprof ") + strlen(command->name);
@@ -54,7 +57,10 @@ static const char *operands(const struct command *command)
 	return line + (*line == ' ');
 }
 
-/* The words of a value with bars; the formats; the commands. Separated by spaces. */
+/*
+ * Prints, separated by spaces, the words that a value may be: those between its bars, the formats,
+ * or the commands.
+ */
 static void words_put(const char *option, const char *value)
 {
 	char word[AP_HELP_TEXT];
@@ -203,7 +209,7 @@ static void zsh_value_put(const char *option, const char *value, enum value_kind
 static void zsh_option_put(
 	const struct ap_help_option *option, const char *dashes, const char *name)
 {
-	/* Repeatable: an option that is given twice is ours to judge. */
+	/* "*": it may be given again; whether that makes sense is checked by the command. */
 	printf(" \\\n      '*%s%s%s[", dashes, name,
 		!option->value[0]     ? ""
 		: option->is_optional ? "=-"

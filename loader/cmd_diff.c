@@ -30,8 +30,8 @@ static const struct option diff_options[] = {
 };
 
 /*
- * What was allocated grows with the time: brings the base to the length of the other, so that their
- * difference by the second is what is shown.
+ * Allocated values grow with the length of a recording: scales those of the base to the length of
+ * the other, so that what is shown is the difference of their rates.
  */
 static void base_scale(
 	struct ap_profile *base, const struct ap_profile *profile, struct view_options *options)
@@ -53,7 +53,7 @@ static void base_scale(
 			before, now, now / before);
 }
 
-/* What both have is compared; what only one has is left out. */
+/* Leaves out the values that only one of the profiles has. Fails when none is left. */
 static int types_match(struct ap_profile *base, struct ap_profile *profile, struct ap_error *error)
 {
 	int common = -1;

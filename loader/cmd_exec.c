@@ -2,8 +2,8 @@
 /*
  * What becomes of a recording when its target executes another program. What the old one held is
  * gone and counts as freed, and the recording goes on with the new one. If that has no probes, or
- * is closed to us since the attach was the last time that we could open it, the recording is over
- * as if the old program had exited, and has what was live then.
+ * cannot be opened because the rights for it were given up after the attach, the recording is over
+ * as if the old program had exited, and keeps what was live then.
  */
 #include "cmd_recording.h"
 
@@ -17,13 +17,13 @@
 #include "probe_state.h"
 #include "units.h"
 
-/* How long a program may take until its libraries are there. */
+/* How long a program may take to map its libraries. */
 #define EXEC_WAIT_NS (2 * AP_SECOND_NS)
 
-/* How long a script or the like may take to execute what it is for. */
+/* How long after an exec the next one is still held: a script executes the real program soon. */
 #define HOLD_NS (2 * AP_SECOND_NS)
 
-/* Who may not open the process sees its short name. */
+/* The path of the program, or its short name when the process may not be looked into. */
 static void path_read(struct recording *recording)
 {
 	struct ap_target renamed = {.pid = recording->target.pid, .pidfd = -1, .comm = "?"};
@@ -48,7 +48,7 @@ static void exec_begin(struct recording *recording, uint64_t now_ns)
 	recording->exec.until_ns = now_ns + EXEC_WAIT_NS;
 	recording->exec.lack = "has no probes";
 	path_read(recording);
-	/* The old ones are of memory that is gone. */
+	/* The old variables were in memory that is gone. */
 	recording_variables_restore(recording);
 	recording->periods.count = recording->guards.count = 0;
 	ap_jit_clear(&recording->jit);
@@ -78,7 +78,7 @@ static void exec_tell(const struct recording *recording, uint64_t gone)
 
 	if (recording->options->out.quiet)
 		return;
-	/* A tree has renamed it by now, and adds up what is gone when it has the time. */
+	/* In a tree the target has its new name already, and what is gone is added up later. */
 	if (recording->tree)
 		snprintf(text, sizeof(text), "process %d executed %s; what it held is gone",
 			recording->target.pid, recording->exec.path);
@@ -100,7 +100,7 @@ static void exec_finish(struct recording *recording, uint64_t now_ns)
 	uint64_t before = earlier->released.weight;
 
 	recording->exec.until_ns = 0;
-	/* What could not be taken, for want of memory, is live on: the next time takes it. */
+	/* What could not be taken, out of memory, stays live until the next time. */
 	if (!recording->tree)
 		ap_site_pool_take(earlier, &maps, earlier_owner, recording, now_ns);
 	ap_progress_end(&recording->progress);
@@ -127,7 +127,7 @@ static bool newest_was_sampled(const struct recording *recording)
 	return found;
 }
 
-/* What stands in keys beside the pid, by now. */
+/* The number of execs so far, as it is part of the keys of sites. */
 static uint32_t executed_now(const struct recording *recording)
 {
 	uint32_t pid = (uint32_t)recording->target.pid;
@@ -144,7 +144,10 @@ void recording_exec_begin(struct recording *recording)
 	recording->exec.seen = executed_now(recording);
 }
 
-/* Whether the newest program is known to be recorded. What was read before it is of the old one. */
+/*
+ * Whether the newest program is known to be recorded. A scan from before its exec was of the old
+ * one.
+ */
 static bool newest_is_recorded(const struct recording *recording)
 {
 	if (recording->root_ended)
@@ -172,7 +175,7 @@ bool recording_exec_follow(struct recording *recording, uint64_t now_ns)
 		recording->scan_ns = now_ns;
 		return false;
 	}
-	/* The child of run may have children with probes, and we stay until it ends. */
+	/* Not for run, whose child may have children with probes: it lasts until the child ends. */
 	if (!recording->child && !recording->tree)
 		return true;
 	exec_finish(recording, now_ns);

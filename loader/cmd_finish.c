@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The end of a recording: what it came to, what was lost, and the outputs. */
+/* The end of a recording: its result, its losses, and the outputs. */
 #include "cmd_recording.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "redact.h"
 #include "units.h"
 
-/* The share of bytes in code that was not known yet from which on it is told. */
+/* From this share on, bytes in code that was not known yet get a note. */
 #define UNKNOWN_NOTED 0.01
 
 static void loss_warn(void *context, const char *text)
@@ -39,7 +39,9 @@ static void losses_warn(const struct recording *recording, const struct ap_snaps
 		warning_print("the sites do not add up to the totals: this is a bug of allocprof");
 }
 
-/* Why it ended: "the time was over", "was killed by the OOM killer at 14:02:11 UTC, live 3.9 GiB".
+/*
+ * Why the recording ended: "the time was over", "was killed by the OOM killer at 14:02:11 UTC, live
+ * 3.9 GiB".
  */
 #define END_TEXT (AP_DEATH_TEXT + AP_SIZE_TEXT + RECORDING_EXEC_PATH)
 static char *end_format(
@@ -64,7 +66,7 @@ static char *end_format(
 	return out;
 }
 
-/* What the programs have left out for its size. */
+/* Notes in the header what --min-size and --max-size have left out. */
 static int sizes_note(struct ap_profile *profile, const struct ap_session_options *options,
 	const struct ap_totals *totals)
 {
@@ -86,7 +88,7 @@ int recording_profile(struct recording *recording, const struct ap_snapshot *sna
 {
 	struct ap_profile *profile = ap_profile_new();
 	char host[256] = "", end[END_TEXT];
-	struct ap_error unused; /* our own profiles have what a filter asks for */
+	struct ap_error unused; /* not filled in: our own profiles have what a filter asks for */
 	int err;
 
 	if (!profile)
@@ -134,8 +136,8 @@ int recording_profile(struct recording *recording, const struct ap_snapshot *sna
 }
 
 /*
- * The closing table. Where all that was sampled has been freed, who allocated it is what is left
- * to see, and the outputs that can show both begin with it.
+ * Prints the closing table. When everything that was sampled has been freed, it shows what was
+ * allocated, as do the outputs that can show both.
  */
 static void table_print(const struct output_options *options, const struct ap_profile *profile)
 {
@@ -164,7 +166,7 @@ static void period_print(const struct ap_profile_info *info)
 			ap_size_format(highest, (double)info->period));
 }
 
-/* Less is not worth a line. */
+/* From this share on, what the profile lacks gets a note. */
 #define GAP_LEAST 0.25
 
 static bool gap_is_told(const struct ap_gap *gap, char *file, size_t room)
@@ -175,7 +177,9 @@ static bool gap_is_told(const struct ap_gap *gap, char *file, size_t room)
 	return true;
 }
 
-/* Code of no file was made at run time. */
+/*
+ * Notes what the profile lacks. Files whose name begins with '[' stand for code made at run time.
+ */
 static void gaps_print(const struct ap_profile *profile)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -235,7 +239,7 @@ int recording_no_samples(
 	return -ENODATA;
 }
 
-/* A recording of a tree loses the beginning of what is executed, where its tables come too late. */
+/* Notes how much of a tree's allocations came before the unwind tables of a new program. */
 static void unknown_print(const struct ap_snapshot *snapshot)
 {
 	const struct ap_stack *stack;
@@ -276,7 +280,7 @@ static void end_print(const struct recording *recording, const struct ap_totals 
 		fprintf(stderr, "detached; %s keeps running\n", recording->target.comm);
 }
 
-/* --strict: the outputs are written, but what they hold is not all. */
+/* --strict: fails when samples were lost. The outputs are written all the same. */
 static int completeness_check(const struct ap_snapshot *snapshot,
 	const struct ap_record_faults *faults, struct ap_error *error)
 {

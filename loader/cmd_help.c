@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* allocprof help: the commands, or one of them; on a terminal its manual page. */
+/* allocprof help: the list of commands, or the help of one; on a terminal the manual page. */
 #include "cmd.h"
 
 #include <limits.h>
@@ -70,7 +70,7 @@ void commands_print(FILE *out)
 		out);
 }
 
-/* Becomes man; returns when that, or the page beside this program, is not there. */
+/* Executes man; returns only if there is no man, or no page beside this program. */
 static void page_open(void)
 {
 	static const char *const places[] = {"../share/man/man1/allocprof.1",

@@ -64,7 +64,10 @@ static const char *user_of(pid_t pid, char *out, size_t room)
 	return out;
 }
 
-/* "512K", or to a decimal; "-": the allocator has no such variable, "?": it is not readable. */
+/*
+ * The sampling period: "512K", or with a decimal; "-": the allocator has no such variable; "?": it
+ * is not readable.
+ */
 static const char *rate_of(
 	const struct ap_probed *probed, const struct ap_probe_state *state, char out[AP_SIZE_TEXT])
 {
@@ -84,7 +87,7 @@ static const char *rate_of(
 	return out;
 }
 
-/* A line for each file with probes; most processes have one. */
+/* Prints a line for each file with probes; most processes have one such file. */
 static void lines_print(
 	struct list *list, const struct ap_target *target, const char *user, const char *container)
 {
@@ -136,7 +139,9 @@ static void object_print(
 	ap_json_close(json);
 }
 
-/* One that has exited meanwhile, and the kernel's own threads, are none. */
+/*
+ * Lists a process if it has probes. One that has exited meanwhile and kernel threads are skipped.
+ */
 static void process_take(struct list *list, pid_t pid)
 {
 	struct ap_target target = {.pidfd = -1};

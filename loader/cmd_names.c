@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What a recording knows of names, beside the files that its target has mapped. */
+/*
+ * Where the names of a recording come from, beside the files that its target has mapped: debuginfod
+ * and runtimes.
+ */
 #include "cmd_recording.h"
 
 #include <errno.h>
@@ -11,10 +14,10 @@
 #include "symbolize.h"
 #include "units.h"
 
-/* Somebody waits for the answer. What has come by then is in the library's cache the next time. */
+/* The user is waiting. What arrives is in the library's cache the next time. */
 #define DEBUGINFOD_SECONDS 60
 
-/* In the line of the work that asks. */
+/* Shows a download in the line of progress. */
 static void fetch_show(void *context, const char *name, long done, long total)
 {
 	struct recording *recording = context;
@@ -56,7 +59,7 @@ static void debuginfod_open(struct recording *recording)
 	ap_symbolizer_set_debuginfod(recording->symbolizer, recording->debuginfod);
 }
 
-/* The names of code made at run time. Most processes have neither such code nor names for it. */
+/* Reads the names of code made at run time. That there are none is usual. */
 static int jit_read(struct recording *recording)
 {
 	struct ap_jit *jit = &recording->jit;
@@ -80,7 +83,7 @@ int recording_names_open(struct recording *recording)
 	ap_symbolizer_set_jit(recording->symbolizer, &recording->jit);
 	if (recording->target.table.files.opened)
 		ap_symbolizer_set_root(recording->symbolizer, recording->target.table.files.root);
-	/* Without it, what is not on disk is found anew for each snapshot. */
+	/* Without the memory file, each snapshot looks up again what is not cached on disk. */
 	if (recording->snapshots.names >= 0)
 		ap_symbolizer_set_memory(recording->symbolizer, recording->snapshots.names);
 	debuginfod_open(recording);

@@ -34,13 +34,13 @@ const char recording_options_help[] =
 	"                           warnings; twice: all messages of libbpf\n";
 
 /*
- * What is asked of a target that nobody has thought about, in samples a second. So few find the
- * kernel's part out of the caches and cost 20 to 40 us each (where they come by thousands, 5): 100 are
- * 0.2 to 0.4% of a CPU, and enough to know a total to 2.5% after 20 s, and a tenth of it to 8%.
+ * The default limit, in samples a second. At such a rate each sample finds the kernel's code out of
+ * the caches and costs 20 to 40 us (5 us at thousands a second), so 100 of them take 0.2 to 0.4% of
+ * a CPU. After 20 s they give a total to 2.5%, and a site with a tenth of it to 8%.
  */
 #define MAX_RATE_DEFAULT 100
 
-/* Of a command with all of its own. */
+/* The common options and those of one command together. */
 #define OPTIONS_MAX 64
 
 enum {
@@ -84,12 +84,14 @@ static const struct option long_options[] = {
 
 static void libbpf_log(const char *text)
 {
-	/* Most of its messages say so themselves. */
+	/* Most messages of libbpf begin with its name. */
 	fprintf(stderr, "%s%s", strncmp(text, "libbpf:", 7) ? "libbpf: " : "", text);
 }
 
-/* The size of a map, which the kernel allocates at once: what would take about a gigabyte is not
- * what anybody means. */
+/*
+ * Takes the size of a map. The kernel allocates maps at once, so `most` keeps it below about a
+ * gigabyte.
+ */
 static int count_take(
 	const char *option, const char *text, uint32_t most, uint32_t *ret, struct ap_error *error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is written and where to: the options for it, and the writing. */
+/* The outputs of all commands: their options, and writing them. */
 #include "cmd.h"
 
 #include <errno.h>
@@ -41,7 +41,10 @@ int option_error(struct ap_error *error, int option, char **argv, const struct o
 
 	while (named->name && named->val != optopt)
 		named++;
-	/* getopt_long() stays at a group of letters until its last one. */
+	/*
+	 * optopt names a letter: argv[optind - 1] may be the argument before, while getopt_long()
+	 * is in a group of letters.
+	 */
 	if (option == ':')
 		ap_error_what(error, AP_EXIT_USAGE, "%s needs a value", argv[optind - 1]);
 	else if (optopt && named->name)
@@ -137,7 +140,10 @@ int output_check(const char *path, struct ap_error *error)
 	return err ? write_error(path, err, error) : 0;
 }
 
-/* What the extension says; where it says several things, or nothing, what --format says. */
+/*
+ * The format of an output: by its extension, or by --format where that fits the extension or there
+ * is none.
+ */
 static const struct ap_format *format_choose(const struct ap_format *named, const char *path)
 {
 	const struct ap_format *format = ap_format_by_extension(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The rights that a recording gives up once the probes are attached. From then on it reads what the
- * target has made: symbols, code that is loaded later, paths.
+ * The rights that a recording gives up once the probes are attached: after that it reads what the
+ * target has made, such as symbols, code that is loaded later, and paths.
  */
 #include "cmd_recording.h"
 
@@ -23,7 +23,10 @@ static bool outputs_can_be_written(const struct output_options *options)
 	return options->count ? can : !ap_output_check("./allocprof.html");
 }
 
-/* Tried out by a child that gives them up. */
+/*
+ * Whether the outputs can be written as that user with those capabilities. Tried by a child, which
+ * gives up the others.
+ */
 static bool can_write_with(
 	const struct output_options *options, const struct ap_sudo_user *user, uint64_t keep)
 {
@@ -35,31 +38,42 @@ static bool can_write_with(
 	return child > 0 && waitpid(child, &status, 0) == child && !status;
 }
 
-/* What the rest of the recording needs. */
+/* The capabilities that the rest of the recording needs. */
 static uint64_t capabilities_needed(
 	const struct recording *recording, const struct ap_sudo_user *user)
 {
-	/* Tables of code that is loaded later are new maps; before 5.19 reading one takes it, too.
+	/*
+	 * For the unwind tables of code that is loaded later, which are new maps; before 5.19 also
+	 * for reading maps.
 	 */
 	uint64_t needed = AP_CAPABILITY(CAP_BPF);
 
-	/* Who may use BPF by the one that had it before it was split off. */
+	/* A process that has only CAP_SYS_ADMIN, from which CAP_BPF was split off, keeps that. */
 	if (!(ap_capabilities() & needed))
 		needed = AP_CAPABILITY(CAP_SYS_ADMIN);
 	/*
-	 * Its memory is not kept open; or its maps file is that of a thread that may exit, which
-	 * older kernels do not read then (5.10).
+	 * When the memory file could not be kept open; or when the maps file is that of a thread
+	 * that may exit, after which older kernels (5.10) do not read it.
 	 */
 	if (recording->target.table.files.memory < 0 || recording->tid != recording->target.pid)
 		needed |= AP_CAPABILITY(CAP_SYS_PTRACE);
-	/* It may execute another program, whose files are to be opened then; it has our rights. */
+	/*
+	 * The child of run may execute another program, whose files have to be opened then. It has
+	 * the same rights.
+	 */
 	if (recording->child && !user->known && !geteuid())
 		needed |= AP_CAPABILITY(CAP_SYS_PTRACE);
-	/* Children to come are other processes, maybe of other users, to be opened and attached. */
+	/*
+	 * Children are other processes, perhaps of other users, which have to be opened and
+	 * attached to.
+	 */
 	if (recording->options->follow)
 		needed |= AP_CAPABILITY(CAP_SYS_PTRACE) | AP_CAPABILITY(CAP_PERFMON) |
 			  AP_CAPABILITY(CAP_DAC_READ_SEARCH);
-	/* The thread on which perf's uprobes hang may exit, as its first one has. */
+	/*
+	 * The thread that the perf uprobes are attached to may exit, as the first one has; they
+	 * have to be attached anew then.
+	 */
 	if (!ap_session_kernel(recording->session)->has_uprobe_multi &&
 		(recording->options->follow || recording->tid != recording->target.pid))
 		needed |= AP_CAPABILITY(CAP_PERFMON) | AP_CAPABILITY(CAP_SYS_ADMIN);
@@ -77,7 +91,7 @@ int recording_privilege_drop(struct recording *recording, struct ap_error *error
 	if (err)
 		goto fail;
 	keep = capabilities_needed(recording, &user);
-	/* The outputs belong to who typed sudo, unless they go where only root can write. */
+	/* The outputs belong to the user of sudo, unless they go to where only root can write. */
 	if (!can_write_with(out, &user, keep)) {
 		user = nobody;
 		if (!can_write_with(out, &user, keep))

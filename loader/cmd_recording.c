@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A recording from its attach to its outputs, as attach and run both do it. */
+/* The course of a recording: beginning, scanning, waiting, stopping. */
 #include "cmd_recording.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define SCAN_PAUSE_NS (AP_SECOND_NS / 20)
 
-/* To stop a child takes microseconds, if it can be stopped. */
+/* How long to wait for the child to stop: that takes microseconds, if it can be stopped at all. */
 #define HOLD_PATIENCE_MS 50
 
 void recording_init(struct recording *recording, const struct recording_options *options)
@@ -64,14 +64,16 @@ int recording_prepare(struct recording *recording, struct ap_error *error)
 	struct rlimit limit;
 	sigset_t set;
 
-	/* Every mapped file of a target is kept open. */
+	/* Every mapped file of the target is kept open. */
 	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 	ending_set(&set);
 	sigaddset(&set, SIGUSR1);
-	/* To the child of run other signals mean something, too. */
+	/*
+	 * These are for the child of run: SIGUSR2 is handed on, SIGCHLD tells that it has stopped.
+	 */
 	if (recording->child) {
 		sigaddset(&set, SIGUSR2);
 		sigaddset(&set, SIGCHLD);
@@ -97,7 +99,10 @@ void recording_begin(struct recording *recording)
 {
 	if (recording->options->verbose)
 		kernel_report(ap_session_kernel(recording->session));
-	/* Without it the reason of its end is not always known, but everything else is. */
+	/*
+	 * Without the watch the reason of the target's end is not always known; nothing else
+	 * depends on it.
+	 */
 	if (!recording->deaths && !ap_process_watch_open(&recording->deaths, false) &&
 		ap_process_watch_add(recording->deaths, recording->target.pid)) {
 		ap_process_watch_close(recording->deaths);
@@ -141,7 +146,10 @@ static int scan(struct recording *recording, struct ap_error *error)
 	err = recording_variables_take(recording, error);
 	if (err)
 		return err;
-	/* Before the probes: the first stacks want them. A failure shows in the stacks. */
+	/*
+	 * Before the probes are attached, since the first stacks need the tables. A failure shows
+	 * in the stacks.
+	 */
 	unwind_update(recording);
 	for (size_t i = known; i < target->probed_count; i++) {
 		const struct ap_probed *probed = &target->probed[i];
@@ -158,7 +166,7 @@ static int scan(struct recording *recording, struct ap_error *error)
 	return 0;
 }
 
-/* What the unwind tables have come to, when that is more than before. */
+/* -v: prints how many unwind tables there are, when there are more than before. */
 static void tables_report(struct recording *recording)
 {
 	const struct ap_unwind_counts *counts = ap_session_unwind_counts(recording->session);
@@ -185,13 +193,13 @@ int recording_scan(struct recording *recording, struct ap_error *error)
 	tables_report(recording);
 	recording->scanned_ns = ap_clock_ns(CLOCK_MONOTONIC);
 	recording->scan_ns = recording->scanned_ns + AP_SECOND_NS;
-	/* Whatever failed then failed because of that. */
+	/* Then that is why it failed. */
 	if (err && has_exited(recording))
 		return -ESRCH;
 	return recording_lacks_right(recording, err, error) ? 0 : err;
 }
 
-/* Reads what signals have come. Returns whether the recording is to end. */
+/* Reads the pending signals. Returns whether one of them ends the recording. */
 static bool signals_take(struct recording *recording)
 {
 	struct signalfd_siginfo info;
@@ -205,7 +213,7 @@ static bool signals_take(struct recording *recording)
 			continue;
 		if (!recording->child)
 			return true;
-		/* What the terminal sends goes to the child as well; a second one would be ours. */
+		/* A signal from the terminal has reached the child already. */
 		if ((int)info.ssi_code != SI_KERNEL)
 			kill(recording->child, info.ssi_signo);
 	}
@@ -213,8 +221,9 @@ static bool signals_take(struct recording *recording)
 }
 
 /*
- * Looks at the mappings soon, because there is code that is in none. A process that makes code all
- * the time would have us do nothing else.
+ * Takes the requests of the BPF programs. If they have seen code in no known mapping, the next scan
+ * comes soon, but not at once: a process that makes code all the time would cause nothing but
+ * scans.
  */
 static void wishes_take(struct recording *recording, uint64_t now)
 {
@@ -228,7 +237,7 @@ static void wishes_take(struct recording *recording, uint64_t now)
 		recording->scan_ns = soonest;
 }
 
-/* What a recording waits for. */
+/* What recording_wait() polls. */
 enum {
 	POLL_TARGET,
 	POLL_SIGNALS,
@@ -240,7 +249,7 @@ enum {
 	POLLS
 };
 
-/* A timeout of poll() that ends at a moment, unless the other ends before. */
+/* The timeout of poll() until `due`, but at most `timeout`; in ms. */
 static int timeout_until(uint64_t due, uint64_t now, int timeout)
 {
 	if (due <= now)
@@ -250,7 +259,7 @@ static int timeout_until(uint64_t due, uint64_t now, int timeout)
 	return (int)((due - now) / AP_MILLISECOND_NS) + 1;
 }
 
-/* How long nothing has to be done unless something happens. */
+/* The timeout of poll() until something has to be done, in ms. */
 static int wait_timeout(const struct recording *recording, uint64_t now, uint64_t stop)
 {
 	int timeout = recording->rate.most ? AP_RATE_TICK_MS : AP_PROGRESS_TICK_MS;
@@ -265,17 +274,17 @@ static int wait_timeout(const struct recording *recording, uint64_t now, uint64_
 	return timeout;
 }
 
-/* What the target has mapped just now. */
+/* Takes what the target has mapped just now. */
 static void mapped_take(struct recording *recording, uint64_t now)
 {
 	ap_mmap_watch_read(&recording->watch, recording->target.pid, &recording->target.table);
 	unwind_update(recording);
-	/* The library may just have come: its variables are to be set at once. */
+	/* The allocator may just have been mapped: its variables have to be set at once. */
 	if (!recording->periods.count)
 		recording->scan_ns = now;
 }
 
-/* Whether something has ended the recording: recording->end says what. */
+/* Whether something has ended the recording; sets recording->end. */
 static bool end_take(struct recording *recording, uint64_t now)
 {
 	if (recording_exec_follow(recording, now))
@@ -386,7 +395,10 @@ int recording_forward(struct recording *recording)
 	return 0;
 }
 
-/* The child of run that outlives the recording: a first signal is the child's. 0: it had one. */
+/*
+ * The child of run that outlives the recording, to which the first signal is handed on; 0: none, or
+ * it has had one.
+ */
 static volatile pid_t spared_child;
 
 static void abort_handle(int number, siginfo_t *info, void *context)
@@ -404,15 +416,16 @@ static void abort_handle(int number, siginfo_t *info, void *context)
 		return;
 	}
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
-		/* Nobody is there to read it. */
+		/* Nobody can be told. */
 	}
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
 /*
- * From here on another Ctrl-C ends us at once; that by which the child has ended is not another.
- * That the terminal goes does not end us.
+ * From here on another Ctrl-C ends this process at once. Signals that are pending now are taken
+ * before: the child may have ended by one of them. SIGHUP stays blocked: the profile is still
+ * written when the terminal is gone.
  */
 static void abort_allow(struct recording *recording)
 {
@@ -437,7 +450,7 @@ int recording_stop(struct recording *recording, struct ap_error *error)
 {
 	int err;
 
-	/* What was loaded since the last look is still there to be seen. */
+	/* While the target lives, what it has loaded since the last scan can still be read. */
 	if (recording->end != END_EXITED)
 		ap_target_scan(&recording->target, error);
 	ap_mmap_watch_read(&recording->watch, recording->target.pid, &recording->target.table);

@@ -36,7 +36,7 @@ static int library_find(char path[PATH_MAX], struct ap_error *error)
 	return err;
 }
 
-/* The library as an object of its own: the child has not mapped it yet. */
+/* Opens the library as an object of its own, since the child has not mapped it yet. */
 static int library_open(
 	const char *path, struct ap_object *object, struct ap_usdt *usdt, struct ap_error *error)
 {
@@ -58,7 +58,7 @@ static int library_open(
 	return err;
 }
 
-/* Said at once: at the end it may have run for hours. */
+/* Warns at the start, not at the end, when the program may have run for hours. */
 static void program_warn(const struct ap_target *target)
 {
 	const struct ap_mapping *program = target->table.program;
@@ -71,7 +71,7 @@ static void program_warn(const struct ap_target *target)
 	recording_shadow_warn(target);
 }
 
-/* The child's status goes to *status once it has ended. `library` stays until the session ends. */
+/* *status gets the child's status once it has ended. `library` must outlive the session. */
 static int record(struct recording *recording, struct ap_object *library, char **command,
 	int *status, struct ap_error *error)
 {
@@ -102,7 +102,10 @@ static int record(struct recording *recording, struct ap_object *library, char *
 		err = ap_session_attach(recording->session, library, &usdt, child.pid, error);
 	if (err)
 		goto out;
-	/* Without either the mappings are looked at every now and then: good enough for most. */
+	/*
+	 * If neither works, the mappings are only scanned now and then, which is enough for most
+	 * programs.
+	 */
 	if (recording_tree_hold(recording))
 		ap_mmap_watch_open(&recording->watch, child.pid);
 	recording_begin(recording);

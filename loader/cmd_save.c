@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The outputs of a recording: their names at a moment, and where it goes when they fail. */
+/*
+ * The outputs of a recording: their names, and where the profile goes when they cannot be written.
+ */
 #include "cmd_recording.h"
 
 #include <errno.h>
@@ -9,7 +11,7 @@
 #include "output.h"
 #include "output_name.h"
 
-/* One to look at, and one to keep and to compare. */
+/* The default outputs: one to look at, and one to keep and to compare. */
 static const char *const default_paths[] = {"allocprof-%n-%p-%t.html", "allocprof-%n-%p-%t.pb.gz"};
 
 #define DEFAULTS (sizeof(default_paths) / sizeof(*default_paths))
@@ -52,8 +54,8 @@ int recording_outputs_name(
 }
 
 /*
- * Writes the profile where there is room for it, and says in the error's hint where that is. In a
- * folder of its own, because others can write where it stands.
+ * Writes the profile to a folder for temporary files that has room, and names it in the hint of the
+ * error. It gets a new folder of its own there, since others can write to such places.
  */
 static void rescue(const struct recording *recording, int64_t time_ns,
 	const struct ap_profile *profile, struct ap_error *error)
@@ -98,7 +100,7 @@ static void rescue(const struct recording *recording, int64_t time_ns,
 int recording_save(const struct recording *recording, const struct output_options *named,
 	const struct ap_profile *profile, struct ap_error *error)
 {
-	bool whole = false; /* one has everything */
+	bool whole = false; /* one of those that were written has everything */
 	int err = 0;
 
 	for (size_t i = 0; i < named->count; i++) {

@@ -2,10 +2,11 @@
 /*
  * Profiles written while the recording goes on: --every, --keep, SIGUSR1.
  *
- * A child writes each one, so that the recording waits for no symbol: new code of the target must
- * get its tables within milliseconds. What symbols take of memory goes with the child, too, but for
- * the names themselves, which the next one finds in a file of memory. It holds copies of our
- * descriptors, of the probes among them, and so must not outlive us.
+ * A child process (the writer) makes each one, so that the recording never waits for symbols: new
+ * code of the target must get its unwind tables within milliseconds. The memory that symbols take
+ * goes with the child, too, except the names themselves, which the next writer finds in a memory
+ * file. The child has copies of our descriptors, also those of the probes, and so must not outlive
+ * this process.
  */
 #include "cmd_recording.h"
 
@@ -25,10 +26,10 @@
 #include "profile.h"
 #include "record.h"
 
-/* Symbols are not urgent. */
+/* The writer is not urgent. */
 #define WRITER_NICE 10
 
-/* What the writer sends; it dies before that when it is killed. */
+/* What the writer sends at its end; nothing when it is killed. */
 struct result {
 	int err;
 	struct ap_error error;
@@ -70,7 +71,7 @@ static _Noreturn void writer_main(struct recording *recording, pid_t parent, int
 	if (getppid() != parent)
 		_exit(AP_EXIT_FAILURE);
 	setpriority(PRIO_PROCESS, 0, WRITER_NICE);
-	/* Warnings are for the end of the recording, once. */
+	/* Warnings are printed once, at the end of the recording. */
 	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (nowhere < 0 || dup2(nowhere, STDERR_FILENO) < 0)
 		_exit(AP_EXIT_FAILURE);
@@ -118,7 +119,7 @@ fail:
 	return err;
 }
 
-/* ---- Those that are kept ---- */
+/* ---- --keep ---- */
 
 static void written_forget(struct recording_snapshots *snapshots, size_t index)
 {
@@ -127,7 +128,7 @@ static void written_forget(struct recording_snapshots *snapshots, size_t index)
 		(--snapshots->written_count - index) * sizeof(*snapshots->written));
 }
 
-/* Notes a file of the latest snapshot, unless another one has its name: that is replaced. */
+/* Notes a file of the latest snapshot; one of the same name is replaced. */
 static int written_note(struct recording_snapshots *snapshots, const char *path)
 {
 	struct snapshot_file *grown;
@@ -150,7 +151,7 @@ static int written_note(struct recording_snapshots *snapshots, const char *path)
 	return 0;
 }
 
-/* How many files, the oldest ones, are of none of the last `keep` snapshots. */
+/* How many files, from the oldest on, belong to none of the last `keep` snapshots. */
 static size_t files_too_old(const struct recording_snapshots *snapshots, uint64_t keep)
 {
 	const struct snapshot_file *written = snapshots->written;
@@ -190,7 +191,7 @@ void recording_snapshots_keep(struct recording *recording, const struct output_o
 		snapshots->written_count * sizeof(*snapshots->written));
 }
 
-/* ---- Their course ---- */
+/* ---- Starting and ending the writer ---- */
 
 static void failure_tell(struct recording *recording, const char *what, const char *detail)
 {
@@ -200,7 +201,10 @@ static void failure_tell(struct recording *recording, const char *what, const ch
 	recording_tell(recording, text);
 }
 
-/* What differs from an earlier name: of "a.html" and "a.pb.gz" ".pb.gz". */
+/*
+ * The end of a path after what it has in common with an earlier one: ".pb.gz" for "a.html" and
+ * "a.pb.gz".
+ */
 static const char *difference(const char *path, const char *earlier)
 {
 	size_t same = 0, dot = 0;
@@ -211,7 +215,7 @@ static const char *difference(const char *path, const char *earlier)
 	return strchr(path + dot, '/') ? path : path + dot;
 }
 
-/* All of them in one line. */
+/* Tells of all files of a snapshot in one line. */
 static void written_tell(struct recording *recording)
 {
 	const struct output_options *named = &recording->snapshots.named;
@@ -225,7 +229,7 @@ static void written_tell(struct recording *recording)
 	recording_tell(recording, text);
 }
 
-/* The writer has ended, or is waited for. */
+/* Waits for the writer and tells how it has ended. */
 static void snapshot_end(struct recording *recording)
 {
 	struct recording_snapshots *snapshots = &recording->snapshots;
@@ -249,7 +253,10 @@ static void snapshot_end(struct recording *recording)
 			output_announce(&snapshots->named.output[i]);
 		recording_snapshots_keep(recording, &snapshots->named);
 	} else if (result.err != -ENODATA || snapshots->asked) {
-		/* That a process is idle is worth a word only to who has asked. */
+		/*
+		 * That nothing has been sampled yet is only told to somebody who asked for this
+		 * snapshot.
+		 */
 		failure_tell(recording, result.error.what, result.error.detail);
 	}
 	snapshots->asked = false;

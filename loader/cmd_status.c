@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* How a recording goes: the line of progress, and what is lost. */
+/* The state of a recording: the line of progress, and losses. */
 #include "cmd_recording.h"
 
 #include <string.h>
@@ -11,7 +11,10 @@
 
 #define RATE_WINDOW_NS (5 * AP_SECOND_NS)
 
-/* Bytes in a second, over the last 5 to 10 seconds: of one redrawing it would jump about. */
+/*
+ * Bytes allocated a second, over the last 5 to 10 seconds: from one redrawing to the next it would
+ * jump about.
+ */
 static double rate_now(struct recording *recording, uint64_t now, uint64_t allocated)
 {
 	struct recording_moment *past = recording->past;
@@ -28,7 +31,7 @@ static double rate_now(struct recording *recording, uint64_t now, uint64_t alloc
 	return seconds;
 }
 
-/* "live 41.2 MiB +/-4%". The counters go on while they are read. */
+/* "live 41.2 MiB +/-4%". The counters may change while they are read. */
 static void live_text(char *out, size_t room, const struct ap_totals *totals)
 {
 	const struct ap_counters *allocated = &totals->allocated, *freed = &totals->freed;
@@ -82,7 +85,10 @@ static void work_show(struct ap_work *work, uint64_t done, uint64_t total, const
 	uint64_t now = ap_clock_ns(CLOCK_MONOTONIC);
 	char text[192], name[64] = "";
 
-	/* Files are few, and one of them may take longer than all others. */
+	/*
+	 * Every file is shown, not only when a line is due: they are few, and one of them may take
+	 * longer than all others.
+	 */
 	if (!ap_progress_due(of->progress, now) &&
 		!(of->kind == WORK_TABLES && of->progress->terminal))
 		return;

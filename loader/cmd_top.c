@@ -13,10 +13,10 @@
 #include "top_screen.h"
 #include "units.h"
 
-/* Code that is made at run time gets its names that late at the most. */
+/* How often names of code made at run time are read again. */
 #define RENAME_NS (5 * AP_SECOND_NS)
 
-/* A person reads no faster, and a slower one is no live table. */
+/* Nobody reads faster than this. */
 #define DELAY_LEAST_NS (AP_SECOND_NS / 10)
 
 const char *const cmd_top_help[] = {
@@ -51,11 +51,11 @@ struct top {
 	struct ap_top model;
 	struct ap_top_pane pane;
 	struct ap_top_screen *screen; /* NULL: tables are printed */
-	bool stale;		      /* what is on it */
-	struct ap_totals totals;      /* by the last refresh */
-	uint64_t tables;	      /* printed */
-	uint64_t rename_ns;	      /* when names of new code are looked for again */
-	char end[AP_DEATH_TEXT + RECORDING_EXEC_PATH]; /* why; "": it goes on */
+	bool stale;		      /* the screen does not show the current state */
+	struct ap_totals totals;      /* as of the last refresh */
+	uint64_t tables;	      /* how many have been printed */
+	uint64_t rename_ns;	      /* when names of code made at run time are read again */
+	char end[AP_DEATH_TEXT + RECORDING_EXEC_PATH]; /* why it has ended; "": it goes on */
 };
 
 enum {
@@ -132,7 +132,7 @@ static const struct command_options own = {
 	.take = option_take,
 };
 
-/* The names that a runtime has given to its code since. */
+/* Reads the names of code made at run time again, when it is time. */
 static void names_refresh(struct top *top, uint64_t now_ns)
 {
 	if (now_ns < top->rename_ns || !ap_top_sites_uncertain(&top->model.sites))
@@ -150,7 +150,7 @@ static int counters_refresh(struct top *top, uint64_t now_ns, struct ap_error *e
 	int err;
 
 	names_refresh(top, now_ns);
-	/* As --max-rate has it by now. */
+	/* --max-rate changes the period. */
 	top->model.state.period =
 		recording->rate.most ? recording->rate.period : recording_period(recording);
 	err = recording_snapshot(recording, &snapshot);
@@ -193,7 +193,7 @@ static int look_printing(struct recording_watcher *watcher, struct recording *re
 
 	if (now_ns < watcher->due_ns)
 		return 0;
-	/* Not by the delay from the last: a late one is to delay no further. */
+	/* Counted from when the last one was due, not from when it came: delays must not add up. */
 	watcher->due_ns = (is_first ? now_ns : watcher->due_ns) + top->options->delay_ns;
 	err = counters_refresh(top, now_ns, error);
 	if (err || is_first)
@@ -217,7 +217,10 @@ static void tell_on_screen(struct recording_watcher *watcher, const char *text)
 	top->stale = true;
 }
 
-/* Takes what has been typed. 1: somebody wants to quit, or is not there any more; or as above. */
+/*
+ * Takes the keys that have been typed. 0; 1 to quit, also when the terminal is gone; or a negative
+ * errno with the error filled in.
+ */
 static int keys_take(struct top *top, struct ap_error *error)
 {
 	struct recording_snapshots *snapshots = &top->recording.snapshots;
@@ -268,7 +271,7 @@ static int look_on_screen(struct recording_watcher *watcher, struct recording *r
 	return err;
 }
 
-/* The process has exited: the last table stays until somebody has seen it. */
+/* After the process has exited: shows the last table until a key or signal ends that. */
 static int screen_stay(struct top *top, struct ap_error *error)
 {
 	struct recording *recording = &top->recording;
@@ -372,7 +375,7 @@ static int record(struct top *top, pid_t pid, struct ap_error *error)
 	return recording_no_samples(recording, &top->totals, error);
 }
 
-/* What cannot be meant by somebody who looks at a table of one process on standard output. */
+/* Refuses options that make no sense for a table of one process on standard output. */
 static int options_check(const struct top_options *options, struct ap_error *error)
 {
 	if (options->recording.follow) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What a recording sets in the target: the sampling period, also as --max-rate has it, the guard.
+/*
+ * The variables that a recording sets in the target: the sampling period (by --period and
+ * --max-rate) and the guard.
  */
 #include "cmd_recording.h"
 
@@ -19,7 +21,7 @@ static int variable_error(const struct recording *recording, int err, const char
 	return err;
 }
 
-/* Opens a variable unless that has been done: *ret is NULL then. 0 or a negative errno. */
+/* Opens a variable; if it is open already, *ret is NULL. 0 or a negative errno. */
 static int variable_open(const struct recording *recording, struct recording_variables *variables,
 	uint64_t address, size_t size, struct ap_variable **ret)
 {
@@ -44,8 +46,10 @@ static int variable_open(const struct recording *recording, struct recording_var
 	return 0;
 }
 
-/* The memory of one that has executed another program meanwhile is gone: there will be another
- * variable. */
+/*
+ * Whether the target has executed another program meanwhile, so that the old memory is gone. The
+ * new one will have another variable.
+ */
 static bool has_executed(const struct recording *recording, int err)
 {
 	return err == -EIO &&
@@ -53,7 +57,7 @@ static bool has_executed(const struct recording *recording, int err)
 		       ap_session_executed(recording->session) != recording->exec.seen);
 }
 
-/* What was asked for, or else the target's own. */
+/* The period that was asked for, or else the target's own. */
 static uint64_t period_asked(const struct recording *recording, const struct ap_variable *period)
 {
 	if (recording->options->period)
@@ -80,7 +84,7 @@ static int period_take(struct recording *recording, uint64_t address, struct ap_
 	}
 	if (!err && period && wanted)
 		err = ap_variable_set(period, wanted);
-	/* To know it is nice to have; to set it has been asked for. */
+	/* That it could not be read is an error only if it has to be set. */
 	if (!err || (!options->period && !options->rate_asked) || has_executed(recording, err))
 		return 0;
 	return variable_error(recording, err, "sampling period",
@@ -143,7 +147,7 @@ void recording_variables_renew(struct recording *recording)
 	}
 }
 
-/* Keeps to --max-rate. A target that is going away cannot be written to, and need not be. */
+/* A target that is going away cannot be written to, which does not matter. */
 void recording_rate_follow(struct recording *recording, uint64_t now_ns)
 {
 	struct ap_rate *rate = &recording->rate;
@@ -167,7 +171,7 @@ void recording_rate_follow(struct recording *recording, uint64_t now_ns)
 
 uint64_t recording_period(const struct recording *recording)
 {
-	/* A child of run may be gone before its period could be read. */
+	/* The child of run may have ended before its period could be read. */
 	if (!recording->periods.count)
 		return recording->child ? AP_PERIOD_DEFAULT : 0;
 	return period_asked(recording, &recording->periods.items[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* allocprof version: what this is, and what it can do. */
+/* allocprof version: the version, and with --json what this build can do. */
 #include "cmd.h"
 
 #include <stdio.h>

@@ -70,7 +70,7 @@ int view_options_parse(struct view_options *options, int argc, char **argv,
 		options->out.quiet = true;
 		err = output_add(&options->out, "-", ap_format_by_name("json"), error);
 	}
-	/* A format alone is meant for standard output, like the table. */
+	/* --format without --output goes to standard output, like the table. */
 	if (!err && options->out.named && !options->out.count)
 		err = output_add(&options->out, "-", options->out.named, error);
 	return err ? err : output_options_finish(&options->out, error);
@@ -150,7 +150,7 @@ int view_show(const struct view_options *options, const struct ap_profile *profi
 	const struct output_options *out = &options->out;
 	int err;
 
-	/* Whoever has read enough, as head does, wants no message about the rest. */
+	/* A reader that closes the pipe early, as head does, ends this program silently. */
 	if (!out->count || (out->count == 1 && !strcmp(out->output->path, "-")))
 		signal(SIGPIPE, SIG_DFL);
 	if (out->count)

@@ -5,7 +5,7 @@
 
 #include "mapping.h"
 
-/* The ranges that may hold an address, the latest on top. */
+/* A binary heap of the ranges that are open at an address, the latest on top. */
 struct heap {
 	struct ap_code_range *ranges;
 	size_t count;
@@ -54,8 +54,8 @@ static int range_compare(const void *a, const void *b)
 }
 
 /*
- * Goes through the sorted ranges by address. Between two addresses at which something starts or
- * ends, what holds is the latest of those that are open. Returns how many there are.
+ * Sweeps over the sorted ranges by address: between two addresses at which a range starts or ends,
+ * the latest of the open ranges holds. Returns the number of flat ranges.
  */
 static size_t ranges_flatten(const struct ap_code_range *sorted, size_t count, struct heap *heap,
 	struct ap_code_range *to)

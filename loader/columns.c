@@ -46,7 +46,7 @@ unsigned int ap_columns_fit(
 		memcpy(out + used, from, bytes);
 		used += bytes;
 		taken += width;
-		/* There the mark still fits. */
+		/* The longest prefix behind which the mark still fits. */
 		if (taken < columns && used + 2 <= room) {
 			cut_used = used;
 			cut_taken = taken;

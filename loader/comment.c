@@ -12,7 +12,10 @@ enum kind {
 	COUNT,	/* uint64_t, written also when 0 */
 };
 
-/* time, duration and period have fields of their own in the format. */
+/*
+ * The header fields that become comments. Time, duration and period have fields of their own in
+ * pprof.
+ */
 static const struct key {
 	const char *name;
 	enum kind kind;

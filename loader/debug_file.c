@@ -15,14 +15,14 @@
 #include "debuginfod.h"
 #include "regular_file.h"
 
-/* libdw takes all sections into memory at once. */
+/* libdw reads all sections into memory at once. */
 #define DEBUG_BYTES_MAX ((uint64_t)2 << 30)
 #define FILE_BYTES_MAX	((off_t)4 << 30)
 
-/* What tells that a debug file belongs to another file. */
+/* What proves that a debug file belongs to another file. */
 struct proof {
 	const char *build_id; /* "" unknown */
-	uint32_t checksum;    /* then this one */
+	uint32_t checksum;    /* if the build id is "": the checksum */
 };
 
 static bool has_build_id(int fd, const char *build_id)
@@ -46,7 +46,10 @@ static bool has_checksum(int fd, uint32_t checksum)
 	return length == 0 && sum == checksum;
 }
 
-/* The file at a path in the target's root, or else in ours. A descriptor, or -ENOENT. */
+/*
+ * Opens a file at a path in the target's root, or else in ours, if it is proven to be the right
+ * one. A descriptor, or -ENOENT.
+ */
 static int proven_open(
 	const struct ap_debug_places *places, const char *path, const struct proof *proof)
 {
@@ -104,7 +107,7 @@ static int link_open(const struct ap_elf_file *file, const char *build_id, const
 	return -ENOENT;
 }
 
-/* What a server sends is no more to be trusted than what lies on the disk. */
+/* What a server sends has to be proven like a file on the disk. */
 static int fetched_open(
 	const struct ap_debug_places *places, const char *build_id, const char *name)
 {
@@ -127,7 +130,7 @@ int ap_debug_file_open(const struct ap_elf_file *file, const char *build_id, con
 
 	if (fd < 0)
 		fd = link_open(file, build_id, path, places);
-	/* The vDSO has no path, and little that could be told of it. */
+	/* The vDSO has no path, and few functions. */
 	if (fd < 0 && *path == '/' && !ap_elf_file_section_bytes(file, ".debug_info"))
 		fd = fetched_open(places, build_id, path);
 	return fd;

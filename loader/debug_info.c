@@ -26,7 +26,7 @@ struct ap_debug_info {
 	struct unit *units;
 	uint32_t unit_count, unit_room;
 	struct ap_intervals ranges; /* value: index of the unit */
-	uint32_t budget;	    /* ranges that may still be added, of all units */
+	uint32_t budget;	    /* how many ranges may still be added, in all units */
 	struct ap_debug_scopes scopes;
 };
 
@@ -77,7 +77,10 @@ struct ap_debug_info *ap_debug_info_new(Dwarf *dwarf)
 		return NULL;
 	info->dwarf = dwarf;
 	info->budget = RANGES_MAX;
-	/* Without a place for the split unit's DIE, libdw does not look for the .dwo file. */
+	/*
+	 * When it is given no place for the split unit's DIE, libdw does not look for the .dwo
+	 * file.
+	 */
 	while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
 			continue;
@@ -107,7 +110,7 @@ struct walk {
 	struct unit *unit;
 };
 
-/* Adds a DIE if it is code; whether there may be more inside it. */
+/* Adds the ranges of a DIE that is a function; sets *descend when there may be more inside. */
 static int die_visit(void *context, Dwarf_Die *die, uint32_t depth, bool *descend)
 {
 	struct walk *walk = context;
@@ -117,8 +120,8 @@ static int die_visit(void *context, Dwarf_Die *die, uint32_t depth, bool *descen
 	case DW_TAG_subprogram:
 	case DW_TAG_inlined_subroutine:
 		/*
-		 * Also when it has no code itself: in the pattern of inlined copies stand the
-		 * classes of its lambdas, and in these the functions.
+		 * Also when it has no code itself: an abstract function, of which there are inlined
+		 * copies, has the classes of its lambdas in it, and these have functions.
 		 */
 		*descend = true;
 		return ranges_add(
@@ -153,7 +156,10 @@ static int unit_walk(struct ap_debug_info *info, struct unit *unit)
 	return err;
 }
 
-/* The number in an attribute of the DIE, or of what it is a copy of; 0 when it has none. */
+/*
+ * The number in an attribute of the DIE, or of its abstract origin or specification; 0 when it has
+ * none.
+ */
 static int64_t die_number(Dwarf_Die *die, unsigned int attribute)
 {
 	Dwarf_Attribute found;
@@ -177,13 +183,13 @@ static const char *die_file(Dwarf_Die *unit, Dwarf_Die *die, unsigned int attrib
 	if (dwarf_formudata(dwarf_attr(die, attribute, &found), &number) ||
 		dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL))
 		return NULL;
-	/* The first file had the number 1 before. */
+	/* Before version 5 the first file has the number 1. */
 	if ((version < 5 && !number) || dwarf_getsrcfiles(unit, &files, &count) || number >= count)
 		return NULL;
 	return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-/* The function itself, but not where its code is from. 0 or -ENOMEM. */
+/* Fills in the function of a frame, but not the line of its code. 0 or -ENOMEM. */
 static int function_find(struct ap_debug_info *info, Dwarf_Die *die, struct ap_debug_frame *frame)
 {
 	frame->linkage_name = ap_die_string(die, DW_AT_linkage_name);

@@ -50,7 +50,7 @@ struct walk {
 	uint32_t open_count, open_room;
 };
 
-/* Ends those that are not around a DIE of this depth that begins here. */
+/* Ends the open scopes that are not around the next DIE, which has this depth. */
 static int scopes_close(struct walk *walk, uint32_t depth, Dwarf_Off here)
 {
 	while (walk->open_count && walk->open[walk->open_count - 1].depth >= depth) {
@@ -72,7 +72,7 @@ static int scope_visit(void *context, Dwarf_Die *die, uint32_t depth, bool *desc
 	int tag = dwarf_tag(die);
 	int err = scopes_close(walk, depth, dwarf_dieoffset(die));
 
-	/* Classes may stand in a block. */
+	/* Blocks may contain classes. */
 	*descend = is_scope(tag) || tag == DW_TAG_lexical_block;
 	if (err || !is_scope(tag) || !dwarf_haschildren(die) ||
 		walk->scopes->scope_count == SCOPES_MAX)
@@ -106,7 +106,7 @@ static bool unit_equal(const void *array, uint32_t index, const void *key)
 	return ((const struct ap_scope_unit *)array)[index].unit == key;
 }
 
-/* The unit of a DIE, walked. 0; -ENOENT: it is damaged, or -ENOMEM. */
+/* The unit of a DIE, which is walked when it is new. 0; -ENOENT: it is damaged; or -ENOMEM. */
 static int unit_get(
 	struct ap_debug_scopes *scopes, Dwarf_Die *die, const struct ap_scope_unit **ret)
 {
@@ -135,7 +135,9 @@ static int unit_get(
 
 /* ---- Names ---- */
 
-/* From a copy of a function, or its definition, to where it is declared: in its class. */
+/*
+ * Moves from a copy or the definition of a function to its declaration, which is inside its class.
+ */
 static void declaration_find(Dwarf_Die *die)
 {
 	for (int i = 0; i < COPIES_MAX; i++) {
@@ -151,7 +153,7 @@ static void declaration_find(Dwarf_Die *die)
 	}
 }
 
-/* Makes the DIE that of the scope around it. 0; -ENOENT: there is none, or -ENOMEM. */
+/* Replaces the DIE by that of the scope around it. 0; -ENOENT: there is none, or -ENOMEM. */
 static int scope_leave(struct ap_debug_scopes *scopes, Dwarf_Die *die)
 {
 	const struct ap_scope_unit *unit;
@@ -202,7 +204,7 @@ int ap_debug_scope_name(struct ap_debug_scopes *scopes, Dwarf_Die *function, con
 		int length =
 			snprintf(name + used, sizeof(name) - used, "%s%s", part[i], i ? "::" : "");
 
-		/* Too long: from here on, without what is around it. */
+		/* Too long: the outer scopes are left out. */
 		if (length < 0 || (size_t)length >= sizeof(name) - used)
 			used = 0;
 		else

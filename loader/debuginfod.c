@@ -13,8 +13,8 @@
 struct ap_debuginfod {
 	struct ap_debuginfod_options options;
 	debuginfod_client *client;
-	uint64_t used_ns;  /* of options.limit_ns, before the present file */
-	uint64_t begin_ns; /* of the present file */
+	uint64_t used_ns;  /* used up of options.limit_ns before the current file */
+	uint64_t begin_ns; /* when the current file was asked for */
 	const char *name;
 	uint32_t late;
 	__typeof__(&debuginfod_begin) begin;
@@ -30,8 +30,8 @@ static bool is_late(const struct ap_debuginfod *debuginfod)
 }
 
 /*
- * Whose file is waited for. The library's callback gets its client, from which only the library's
- * own functions lead back here.
+ * Who is waiting for a file now. The library's callback gets its own client only, and nothing that
+ * leads back here.
  */
 static const struct ap_debuginfod *asking;
 
@@ -58,7 +58,7 @@ static bool library_load(struct ap_debuginfod *debuginfod)
 	};
 	void *library;
 
-	/* For good: the libraries that it brings keep what they have set up. */
+	/* Never unloaded: libraries that it loads have state that outlives it. */
 	library = dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!library)
 		return false;

@@ -9,16 +9,16 @@
 
 #define NAME_MAX_DEMANGLED 65536
 /*
- * libiberty recurses once or a few times for each byte of a name, and refuses names of more than
- * about 1,000 bytes for that, which C++ programs do have. At 4,096 the stack is safe.
+ * libiberty recurses once or a few times for each byte of a name, and so refuses names of more than
+ * about 1,000 bytes. C++ programs have longer ones; at 4,096 bytes the stack is still safe.
  */
 #define NAME_MAX_DEFAULT 1000
 #define NAME_MAX_MANGLED 4096
 
 /*
- * D's demangler writes into memory that it allocates, and ends the process where there is none.
- * Each 'Q' may refer to what was before and holds such references itself: with so many they stand
- * for some MB at the most.
+ * D's demangler allocates memory, and ends the process when it gets none. Each 'Q' may repeat an
+ * earlier part that contains such references itself; with this many of them a name stands for some
+ * MB at most.
  */
 #define D_REFERENCES_MAX 24
 
@@ -29,8 +29,8 @@ struct sink {
 };
 
 /*
- * libiberty's callback cannot say "enough". Jumping out is safe: the functions with a callback
- * keep what they have on the stack.
+ * libiberty's callback cannot stop it, so this jumps out. That is safe: the functions with a
+ * callback keep everything on the stack.
  */
 static void sink_put(const char *piece, size_t length, void *opaque)
 {

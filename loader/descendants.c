@@ -14,7 +14,7 @@ static pid_t parent_of(pid_t pid)
 	return ap_proc_stat(pid, 0, &stat) ? 0 : stat.parent;
 }
 
-/* How many were added. */
+/* Adds the children of watched processes. Returns how many were added, or a negative errno. */
 static int descendants_add(struct ap_process_watch *watch)
 {
 	DIR *processes = opendir("/proc");

@@ -3,7 +3,10 @@
 
 #define DEPTH_MAX 256
 
-/* The next DIE beside this one. It must be further on: a hostile file could lead in a circle. */
+/*
+ * Moves to the next sibling of a DIE, which must be at a higher offset: a hostile file could lead
+ * in a circle.
+ */
 static bool die_next(Dwarf_Die *die)
 {
 	Dwarf_Die next;
@@ -43,6 +46,6 @@ const char *ap_die_string(Dwarf_Die *die, unsigned int attribute)
 	Dwarf_Attribute found;
 	const char *text = dwarf_formstring(dwarf_attr_integrate(die, attribute, &found));
 
-	/* In a damaged file it may be anything. */
+	/* In a damaged file it may be empty. */
 	return text && *text ? text : NULL;
 }

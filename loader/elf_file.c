@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Linkers make four to ten; the kernel maps each, so nobody gets far with thousands. */
+/* Linkers make four to ten loadable segments. */
 #define SEGMENTS_MAX 1024
 
 #define PAGE_SIZE 4096

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the ids of both mean the same, as far as both have them. */
+/* Whether both tables have the same mappings under the ids that both have. */
 static bool tables_agree(const struct ap_mapping_table *a, const struct ap_mapping_table *b)
 {
 	size_t count = a->count < b->count ? a->count : b->count;

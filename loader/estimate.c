@@ -6,10 +6,10 @@
 
 #define NORMAL_95 1.959964
 
-/* What would be less of a sample was not sampled with that period. */
+/* A stack with less than this share of a sample was not sampled with that period. */
 #define LEAST_SAMPLES 0.05
 
-/* What samples of one size would have: a lower bound of what those have that differ. */
+/* The variance if all samples are of one size: a lower bound for samples of different sizes. */
 static double variance_of_counts(double sum, double samples, double objects)
 {
 	return samples > 0 && objects > samples ? sum * sum * (1 / samples - 1 / objects) : 0;
@@ -20,7 +20,7 @@ double ap_estimate_live_variance(
 {
 	double sum, bytes, squares = 0;
 
-	/* Counters that go on while they are read may be a sample apart. */
+	/* Counters that change while they are read may be a sample apart. */
 	if (allocated->samples <= freed->samples || allocated->weight <= freed->weight)
 		return 0;
 	if (allocated->squares > freed->squares)
@@ -34,7 +34,7 @@ double ap_estimate_live_variance(
 
 double ap_estimate_interval(double variance)
 {
-	/* Differences are below it by rounding. */
+	/* Rounding can make a difference slightly negative. */
 	return NORMAL_95 * sqrt(fmax(variance, 0));
 }
 
@@ -88,7 +88,7 @@ bool ap_estimate_cancels(const struct ap_profile *profile, const struct ap_sampl
 {
 	int64_t now = profile->info.duration_ns, since = now - earlier->info.duration_ns;
 
-	/* The youngest of a class of ages counts for all. */
+	/* The class of ages counts as live then only if its youngest blocks were. */
 	return sample->labels.age >= 0 && since >= 0 &&
 	       is_same_recording(&profile->info, &earlier->info) &&
 	       now / AP_AGES * sample->labels.age >= since;

@@ -30,7 +30,7 @@ static struct ap_object *object_new(const char *path, const char *build_id)
 	if (object->fd >= 0)
 		ap_build_id_read(object->fd, object->build_id);
 	if (*build_id && strcmp(build_id, object->build_id)) {
-		/* Another one has taken its place. */
+		/* It has another build id: another file has taken its place. */
 		if (object->fd >= 0)
 			close(object->fd);
 		object->fd = -1;

@@ -48,9 +48,8 @@ enum verdict { UNSEEN, STAYS, GOES };
 struct sieve {
 	const struct ap_filter *filter;
 	const struct ap_profile *profile;
-	unsigned char
-		*function;   /* what it matches: bit 0 an including one, bit 1 an excluding one */
-	enum verdict *stack; /* by the first sample with it */
+	unsigned char *function; /* its matches: bit 0 an including one, bit 1 an excluding one */
+	enum verdict *stack;	 /* the verdict on each stack, at the index of its first sample */
 	bool includes;
 };
 
@@ -117,7 +116,7 @@ static void samples_sift(struct sieve *sieve, struct ap_profile *profile)
 		struct ap_sample *sample = &profile->samples[i];
 		bool goes = sieve->stack[sample->first] == GOES ||
 			    !thread_stays(filter, profile, sample);
-		/* Of unknown age is what was lost; it may be old. */
+		/* Blocks of unknown age may be old, so they stay. */
 		bool is_young = sample->labels.age >= 0 && sample->labels.age < (int)filter->leak;
 
 		for (int v = 0; v < AP_VALUES; v++) {
@@ -132,9 +131,9 @@ static void samples_sift(struct sieve *sieve, struct ap_profile *profile)
 	}
 }
 
-/* ---- Saying so ---- */
+/* ---- The note in the header ---- */
 
-/* As on a command line, after what an earlier filter has left there. */
+/* Notes the options as on a command line, behind those of an earlier filter. */
 static int filter_note(const struct ap_filter *filter, struct ap_profile *profile)
 {
 	char *text = NULL;

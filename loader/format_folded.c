@@ -14,7 +14,7 @@ struct folded_line {
 	int64_t value;
 };
 
-/* A name with what would end a frame or a line replaced. */
+/* Writes a name, replacing the characters that would end a frame or a line. */
 static void name_put(FILE *out, const char *name)
 {
 	for (; *name; name++) {

@@ -8,7 +8,8 @@
  *     t*: 2: 128 [5: 320]                     MAPPED_LIBRARIES:
  *   MAPPED_LIBRARIES:                         400000-401000 r-xp 00000000 08:01 123 /bin/x
  *
- * Their counts are of samples as they were taken: they are scaled as jeprof and pprof do.
+ * The counts are those of the samples themselves, and are scaled to estimates as jeprof and pprof
+ * do.
  */
 #include "format.h"
 
@@ -34,7 +35,7 @@ struct reader {
 	uint32_t depth;
 	int64_t period; /* 0: every allocation is there */
 	bool is_jemalloc;
-	bool is_growth; /* of the heap, by the system: nothing that was allocated and freed */
+	bool is_growth; /* a profile of the growth of the heap: it has no frees */
 	uint64_t line;
 	char *reason;
 	size_t size;
@@ -180,7 +181,7 @@ static int header_read(struct reader *reader, char *at)
 			reader->to->info.period = 1;
 			return 0;
 		}
-		/* Go's says twice the mean. */
+		/* Go writes twice the mean. */
 		if (!text_read(&at, "heap_v2/") && text_read(&at, "heap/"))
 			divisor = 2;
 		else if (at[-1] != '/')
@@ -201,7 +202,10 @@ static int jemalloc_line_read(struct reader *reader, char *at, bool *has_stack)
 		*has_stack = true;
 		return stack_read(reader, at);
 	}
-	/* "t*" is the sum of the threads "t1" and so on; the first is that of all stacks. */
+	/*
+	 * "t*" is the sum over the threads "t1" and so on. The first such line is the total, before
+	 * any stack.
+	 */
 	if (!text_read(&at, "t"))
 		return reader_fail(reader, "neither a stack nor its values");
 	if (*at++ != '*' || !*has_stack)
@@ -229,7 +233,9 @@ static bool is_maps_title(const char *line)
 	return strncmp(line, "MAPPED_LIBRARIES:", 17) == 0;
 }
 
-/* What was mapped stands at the end. Lines that are none, as `build=/path`, are left out. */
+/*
+ * Reads the list of mappings at the end. Lines of other kinds, such as `build=/path`, are left out.
+ */
 static int maps_read(struct reader *reader, FILE *in, char **line, size_t *room)
 {
 	bool inside = false;
@@ -267,7 +273,7 @@ static int samples_read(struct reader *reader, FILE *in, char **line, size_t *ro
 
 /* ---- The whole ---- */
 
-/* The program's own file is the first that is mapped; it is the profile's name, too. */
+/* The program's own file is the first that is mapped. It also gives the profile its name. */
 static int program_read(struct reader *reader)
 {
 	const struct ap_mapping *first = reader->map.count ? reader->map.mappings[0] : NULL;
@@ -284,7 +290,7 @@ static int program_read(struct reader *reader)
 	return ap_profile_set(&reader->to->info.comm, slash + 1);
 }
 
-/* What the profiler did not count is not there, instead of nothing. */
+/* Values that the profiler did not count are marked as missing, instead of as 0. */
 static void types_choose(struct ap_profile *profile)
 {
 	if (profile->total[AP_ALLOC_OBJECTS] || profile->total[AP_ALLOC_SPACE])

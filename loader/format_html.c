@@ -53,7 +53,7 @@ static const struct asset styles[] = {
 	ASSET(flame_media_css),
 };
 
-/* In the order in which they use each other. */
+/* In the order of their dependencies. */
 static const struct asset scripts[] = {
 	ASSET(flame_profile_js),
 	ASSET(flame_parts_js),
@@ -88,7 +88,7 @@ static unsigned int hex_digit(char c)
 	return c <= '9' ? (unsigned int)(c - '0') : (unsigned int)(c - 'a') + 10;
 }
 
-/* 'sha256-BASE64=' of 64 hex digits. */
+/* Writes 'sha256-BASE64=' for a hash of 64 hex digits. */
 static void hash_put(FILE *out, const char *hex)
 {
 	uint8_t bytes[32];
@@ -169,7 +169,10 @@ static int data_fill(const struct page *page)
 	return ap_page_data_put(page->out, page->profile, page->base, page->tree, page->options);
 }
 
-/* The profile itself, for whoever wants to keep it: base64, or nothing when it is large. */
+/*
+ * Puts the profile itself into the page, in base64, so that it can be saved from there; nothing
+ * when it is large.
+ */
 static int pprof_fill(const struct page *page)
 {
 	char *bytes = NULL;
@@ -242,7 +245,7 @@ int ap_format_html_write(
 
 	if (!page.tree)
 		return -ENOMEM;
-	/* The page has all values: it need not begin with an empty picture. */
+	/* The page has all values, so it does not begin with an empty picture. */
 	if (!page.base && !profile->total[first.value])
 		first.value = profile->default_value;
 	errno = 0;

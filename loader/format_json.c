@@ -30,8 +30,10 @@ struct writer {
 	const struct ap_profile *profile[SIDES]; /* [1] NULL: nothing to compare with */
 	const struct ap_call_tree *tree;
 	struct ap_json_parts parts;
-	/* What ends in each node of the tree; of each function, what it is innermost in the stack
-	 * of, and what it is anywhere in the stack of. */
+	/*
+	 * Sums for each node of the tree (of the stacks that end there), and for each function: of
+	 * the stacks in which it is innermost, and of those that have it anywhere.
+	 */
 	struct numbers *nodes, *self, *with;
 	struct numbers total;
 };
@@ -78,7 +80,7 @@ static void estimates_read(
 	}
 }
 
-/* What ends in each node. */
+/* Sums up the stacks that end in each node. */
 static void nodes_read(struct writer *writer)
 {
 	const struct ap_call_tree *tree = writer->tree;

@@ -24,7 +24,7 @@ struct writer {
 	ProtobufCBuffer buffer; /* first: protobuf-c hands it back to buffer_append() */
 	struct ap_gzip_writer *gzip;
 	struct ap_intern strings;	/* numbered as in string_table */
-	bool has_samples, has_variance; /* more values than the four, see pprof_type.h */
+	bool has_samples, has_variance; /* there are more values, see pprof_type.h */
 	int err;
 };
 
@@ -68,7 +68,10 @@ static Pprof__ValueType value_type(struct writer *writer, const char *type, cons
 	return value;
 }
 
-/* One number for each sample: of ours that is live all that has been allocated, or nothing. */
+/*
+ * The variance of a sample's bytes in square KiB. One number is enough: in our samples either all
+ * bytes are live or none.
+ */
 static int64_t square_kib(const struct ap_sample *sample)
 {
 	double variance = fmax(sample->variance[AP_ALLOC_SPACE], sample->variance[AP_INUSE_SPACE]);
@@ -103,7 +106,7 @@ static void header_pack(struct writer *writer, const struct ap_profile *profile)
 	for (int i = 0; i < AP_VALUES; i++)
 		if (*profile->type[i].type)
 			type_pack(writer, profile->type[i].type, profile->type[i].unit);
-	/* The last, and never the default ones: for the error of the others. */
+	/* Behind the others, and never the default: they only tell the error of the others. */
 	if (writer->has_samples)
 		type_pack(writer, AP_PPROF_SAMPLES, "count");
 	if (writer->has_variance)
@@ -139,7 +142,10 @@ static void comments_pack(struct writer *writer, const struct ap_profile_info *i
 	ap_comments_free(comments);
 }
 
-/* What a reader need not look up any more, because some location of the mapping has it. */
+/*
+ * What a mapping has (files, lines, ...), as some of its locations show: tells readers what they
+ * need not look up.
+ */
 struct known {
 	bool functions, files, lines, inlined;
 };

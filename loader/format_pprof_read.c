@@ -24,12 +24,12 @@
 struct reader {
 	const Pprof__Profile *from;
 	struct ap_profile *to;
-	struct ap_table mappings, functions, locations; /* by the ids in the file */
-	uint32_t *mapping, *function, *location;	/* what they became */
-	struct ap_file_map files;			/* for what has no names */
-	const struct ap_mapping **file;			/* by mapping; NULL: not looked for yet */
-	int slot[AP_VALUES];				/* which of a sample's values; -1: none */
-	int samples_slot, variance_slot;		/* of those beside, the same */
+	struct ap_table mappings, functions, locations; /* from ids to indices in the file */
+	uint32_t *mapping, *function, *location; /* the indices that they have in the profile */
+	struct ap_file_map files;		 /* finds names for addresses without any */
+	const struct ap_mapping **file; /* for each mapping that in `files`; NULL: not looked for */
+	int slot[AP_VALUES];		/* which of a sample's values each of ours is; -1: none */
+	int samples_slot, variance_slot; /* the same for the values of pprof_type.h */
 	char *reason;
 	size_t size;
 };
@@ -79,7 +79,7 @@ static int type_place(struct reader *reader, size_t index, int value, const char
 
 /*
  * Types with a known name go to their places, and the others are left out. In a profile of
- * something else, in which no name is known, the first four go where there is room: all.
+ * something else, with no known name, the first four types take the four places.
  */
 static int types_read(struct reader *reader)
 {
@@ -114,7 +114,7 @@ static int types_read(struct reader *reader)
 	for (size_t i = 0; !any && i < from->n_sample_type && i < AP_VALUES && !err; i++)
 		err = type_place(reader, i, (int)i, NULL);
 
-	/* pprof's rule: the one that the file names, or else the last. */
+	/* pprof's rule: the default type is the one that the file names, or else the last. */
 	for (int value = 0; value < AP_VALUES; value++) {
 		if (reader->slot[value] < 0)
 			continue;
@@ -193,7 +193,10 @@ static int function_read(struct reader *reader, size_t index)
 		from->id, "function");
 }
 
-/* The location of an address without functions, as the file there has it; -ENOENT: no file. */
+/*
+ * Adds the location of an address without functions, with the names from the mapped file; -ENOENT:
+ * there is no such file.
+ */
 static int address_symbolize(struct reader *reader, size_t index, uint64_t address)
 {
 	const Pprof__Mapping *from = reader->from->mapping[index];
@@ -211,8 +214,8 @@ static int address_symbolize(struct reader *reader, size_t index, uint64_t addre
 }
 
 /*
- * Whether a location has no functions, or the one that we give where there was no name. There may be
- * debug symbols by now.
+ * Whether a location has no functions, or only the made-up one of our own profiles ("file+0x1234"):
+ * debug symbols may have been installed since.
  */
 static bool is_nameless(struct reader *reader, const Pprof__Location *from)
 {
@@ -233,7 +236,7 @@ static bool is_nameless(struct reader *reader, const Pprof__Location *from)
 	return name && strstr(name, "+0x") && system_name && !*system_name;
 }
 
-/* A location without functions gets one that says where it is. */
+/* Makes up a function for a location without any: "file+0x1234". */
 static int address_function(struct reader *reader, int32_t mapping, uint64_t address)
 {
 	const struct ap_profile_mapping *in = mapping < 0 ? NULL : &reader->to->mappings[mapping];
@@ -252,7 +255,7 @@ static int address_function(struct reader *reader, int32_t mapping, uint64_t add
 	return function;
 }
 
-/* Adds the location with the functions that the file names; its index. */
+/* Adds a location with the functions that the file names. Its index, or a negative errno. */
 static int location_add(struct reader *reader, const Pprof__Location *from, int32_t mapping)
 {
 	struct ap_line *line = calloc(from->n_line + 1, sizeof(*line));

@@ -20,10 +20,10 @@ struct writer {
 	struct ap_json json;
 	const struct ap_profile *profile;
 	const struct ap_call_tree *tree;
-	uint32_t *stack; /* functions on the way from the root; room for the deepest */
+	uint32_t *stack; /* functions from the root to the current node; room for the deepest */
 };
 
-/* A frame for each function, then one for samples that have no stack. */
+/* Writes a frame for each function, and a last one for samples without a stack. */
 static void frames_put(struct writer *writer)
 {
 	const struct ap_call_tree *tree = writer->tree;
@@ -49,7 +49,7 @@ static void frames_put(struct writer *writer)
 	ap_json_close(json);
 }
 
-/* A stack counts in one direction only. */
+/* The weight of a node in the profile of what has grown, or of what has shrunk. */
 static int64_t node_weight(
 	const struct writer *writer, uint32_t node, enum ap_value value, int sign)
 {
@@ -114,7 +114,7 @@ static void profile_put(struct writer *writer, enum ap_value value, int sign, co
 	ap_json_close(json);
 }
 
-/* Each value that there is, and which is to be looked at first. */
+/* Writes a profile for each value that there is, and which of them is shown first. */
 static void profiles_put(struct writer *writer, const struct ap_format_options *options)
 {
 	int count = 0, active = 0;

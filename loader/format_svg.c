@@ -38,7 +38,7 @@ struct picture {
 	enum ap_value value;
 	const int64_t *total; /* by node */
 	const int64_t *base;  /* the same of what is compared with; NULL: nothing is */
-	double *x;	      /* in the units of the value */
+	double *x;	      /* left edge of each node, in units of the value */
 	uint32_t *depth;
 	double scale; /* pixels for one of the value */
 };
@@ -95,7 +95,7 @@ static bool is_drawn(const struct picture *picture, uint32_t node)
 
 #define CHANGE_TEXT 24
 
-/* From -1, all gone, to 1, all new: the share of the larger of the two. */
+/* The change of a node as a share of the larger side: -1 is all gone, 1 is all new. */
 static double change_of(const struct picture *picture, uint32_t node)
 {
 	double now = (double)picture->total[node], then = (double)picture->base[node];
@@ -133,7 +133,7 @@ static const char *difference_format(
 	return out;
 }
 
-/* Of the stacks that the base has and the profile has not, what would have no width. */
+/* The sum of the stacks that only the base has: they would have no width. */
 static int64_t gone(const struct picture *picture)
 {
 	const struct ap_call_tree *tree = picture->tree;
@@ -236,7 +236,7 @@ static void frame_put(const struct picture *picture, uint32_t node)
 		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", x + 4, y + 13);
 		ap_markup_put(out, name, letters);
 		fputs("</text>", out);
-		/* The share, or the change, at the right, where there is room for it. */
+		/* At the right, the share or the change, if there is room for it. */
 		if ((node || picture->base) && width >= 130 &&
 			(double)strlen(name) * LETTER + 60 < width)
 			fprintf(out, "<text class=\"s\" x=\"%.1f\" y=\"%u\">%s</text>",
@@ -245,7 +245,7 @@ static void frame_put(const struct picture *picture, uint32_t node)
 	}
 }
 
-/* Behind the total: what it was, and what the colours mean. */
+/* Behind the total: the total of the base, and a legend of the colours. */
 static void change_put(const struct picture *picture)
 {
 	const struct ap_value_type *type = &picture->profile->type[picture->value];

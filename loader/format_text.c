@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The closing table: which functions called the allocator for how much. */
+/* The table of sites: which functions called the allocator for how much. */
 #include "format.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@
 struct site {
 	uint32_t function; /* NO_FUNCTION: samples without a stack */
 	int64_t line;
-	int32_t thread; /* of the profile's; -1: not told apart */
+	int32_t thread; /* index into the profile's threads; -1: threads are not kept apart */
 	int64_t value;
 	struct ap_estimate estimate;
 	struct ap_text_blocks blocks;
@@ -114,7 +114,7 @@ static int site_compare(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* "41.2 MiB", "1234", with a sign in a difference, where what was allocated is by the second. */
+/* "41.2 MiB", "1234"; in a difference with a sign, and allocated values as a rate per second. */
 static const char *value_text(char out[VALUE_TEXT], const struct ap_profile *profile,
 	const struct ap_format_options *options, int64_t value)
 {
@@ -133,7 +133,10 @@ static const char *value_text(char out[VALUE_TEXT], const struct ap_profile *pro
 	return out;
 }
 
-/* Of a difference in its unit: "+/-1.2 MiB". A share of a small change would say nothing. */
+/*
+ * The error of a difference, in its unit: "+/-1.2 MiB". As a share of a small change it would tell
+ * nothing.
+ */
 static const char *change_error_text(char out[ERROR_TEXT], const struct ap_profile *profile,
 	const struct ap_format_options *options, const struct ap_estimate *estimate)
 {
@@ -149,7 +152,7 @@ static const char *change_error_text(char out[ERROR_TEXT], const struct ap_profi
 	return out;
 }
 
-/* "+/-12%", or "" where nothing is known, or all. */
+/* The error of a value: "+/-12%", or "" when it is unknown or 0. */
 static const char *error_text(char out[ERROR_TEXT], const struct ap_profile *profile,
 	const struct ap_format_options *options, const struct ap_estimate *estimate)
 {
@@ -167,7 +170,10 @@ static const char *error_text(char out[ERROR_TEXT], const struct ap_profile *pro
 	return out;
 }
 
-/* Of a difference those that differ; all of a recording, what is not live any more included. */
+/*
+ * Counts the stacks: in a difference those that differ, in a recording all, also those of which
+ * nothing is live.
+ */
 static int stacks_count(
 	const struct ap_profile *profile, const struct ap_format_options *options, uint32_t *count)
 {
@@ -191,7 +197,7 @@ static int stacks_count(
 	return 0;
 }
 
-/* What a filter has left out, which is not in the total. */
+/* Writes how much a filter has left out, which is not in the total. */
 static void left_out_write(
 	FILE *out, const struct ap_profile *profile, const struct ap_format_options *options)
 {
@@ -323,7 +329,7 @@ int ap_format_text_write(
 		}
 		if (sites.count)
 			qsort(sites.sites, sites.count, sizeof(*sites.sites), site_compare);
-		/* What has not changed stands at the end of a difference. */
+		/* Drops the rows at the end of a difference that have not changed. */
 		while (sites.count && !sites.sites[sites.count - 1].value)
 			sites.count--;
 		total_write(out, profile, options, &total, stacks);

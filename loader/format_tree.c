@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The calls as a tree of text: the flame graph of a terminal without a browser. */
+/* The tree of calls as text: a flame graph for the terminal. */
 #include "format.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include "short_name.h"
 #include "units.h"
 
-/* What is below that share is summed up. */
+/* Branches below this share of the total are summed up. */
 #define SMALLEST_SHARE 0.01
 
-/* Branches that are drawn; whatever is deeper is not told apart. The files are not trusted. */
+/* The deepest level of branches that is drawn. Files are not trusted, so there has to be one. */
 #define LEVELS 64
 
 #define NAME_ROOM 256
@@ -30,7 +30,7 @@ struct writer {
 	const int64_t *total; /* by node */
 	double smallest;
 	bool utf8;
-	char lines[LEVELS * 4 + 1]; /* of the branches above */
+	char lines[LEVELS * 4 + 1]; /* the tree lines of the levels above */
 	size_t line_bytes;
 	uint32_t level;
 };
@@ -81,10 +81,10 @@ static void node_write(struct writer *writer, uint32_t node, const char *mark)
 
 struct children {
 	const int64_t *total;
-	uint32_t *node; /* that are shown, the largest first */
+	uint32_t *node; /* the children that are shown, the largest first */
 	uint32_t count;
-	uint32_t more; /* that are too small */
-	int64_t rest;  /* of those */
+	uint32_t more; /* how many are too small to be shown */
+	int64_t rest;  /* their sum */
 };
 
 static int child_compare(const void *a, const void *b, void *context)
@@ -132,7 +132,7 @@ static const char *mark_of(const struct writer *writer, bool last)
 
 static int below_write(struct writer *writer, uint32_t node);
 
-/* One of several: what is below it stands a level deeper. */
+/* Writes a node that has siblings: what is below it is a level deeper. */
 static int branch_write(struct writer *writer, uint32_t node, bool last)
 {
 	size_t before = writer->line_bytes;
@@ -158,7 +158,7 @@ static void rest_write(struct writer *writer, const struct children *children)
 	fprintf(writer->out, "%s(%" PRIu32 " smaller)\n", mark_of(writer, true), children->more);
 }
 
-/* A call without a choice stands below its caller, without a level of its own. */
+/* Writes what is below a node. An only child is written below its caller at the same level. */
 static int below_write(struct writer *writer, uint32_t node)
 {
 	struct children children;
@@ -187,7 +187,7 @@ static int below_write(struct writer *writer, uint32_t node)
 	return err;
 }
 
-/* In a difference that sums up to little the largest change is what others are measured by. */
+/* What shares are relative to: in a difference, whose total may be small, the largest change. */
 static double largest(const int64_t *total, uint32_t count)
 {
 	double most = 0;

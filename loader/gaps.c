@@ -29,7 +29,7 @@ static const struct ap_function *function_of(
 			       : NULL;
 }
 
-/* What is no address, such as the frame of a process, has its name by nature. */
+/* Locations without an address, such as the frame of a process, always have a name. */
 static bool is_unnamed(const struct ap_profile *profile, const struct ap_location *location)
 {
 	const struct ap_function *function = function_of(profile, location);
@@ -37,7 +37,7 @@ static bool is_unnamed(const struct ap_profile *profile, const struct ap_locatio
 	return location->mapping >= 0 && (!function || !*function->system_name);
 }
 
-/* Code that was not known then may be by now: where it is says nothing. */
+/* Not for stacks cut because the code was not known yet: where those end tells nothing. */
 static bool is_cut(const struct ap_profile *profile, const struct ap_location *location)
 {
 	const struct ap_function *function = function_of(profile, location);

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copies up to one of the signs in `end`, cutting what is too long; returns what is behind it. */
+/*
+ * Copies a word up to one of the characters in `end`, cutting it if it is too long; returns what
+ * follows it.
+ */
 static const char *word_take(char *out, const char *text, const char *end)
 {
 	size_t length = strcspn(text, end);

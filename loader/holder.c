@@ -19,14 +19,17 @@
 #include "privilege.h"
 #include "tracee.h"
 
-/* More at once are not held. */
+/* How many programs are held or followed at once; more are not. */
 #define TRACEES_MAX 256
 
-/* How long a linker may take, and how long the tables of a program that nobody has seen before. */
+/*
+ * How long to wait for a dynamic linker, and how long a program is held for its unwind tables to be
+ * made.
+ */
 #define LINK_NS (2 * AP_SECOND_NS)
 #define HELD_NS (5 * AP_SECOND_NS)
 
-/* To trace them, and to look at them, whose ever they are. */
+/* To trace processes of any user, and to look at them. */
 #define RIGHTS (AP_CAPABILITY(CAP_SYS_PTRACE) | AP_CAPABILITY(CAP_DAC_READ_SEARCH))
 
 struct comm_record {
@@ -36,7 +39,7 @@ struct comm_record {
 
 enum state {
 	STATE_STOPS, /* it has been told to stop */
-	STATE_LINKS, /* and goes on from system call to system call */
+	STATE_LINKS, /* stopped by the holder; now it runs from system call to system call */
 	STATE_HELD,
 	STATE_LEAVES, /* it has been told to stop, to be let go */
 };
@@ -44,7 +47,7 @@ enum state {
 struct tracee {
 	pid_t pid;
 	enum state state;
-	uint64_t until_ns; /* then it is let go, CLOCK_MONOTONIC */
+	uint64_t until_ns; /* when it is let go at the latest; CLOCK_MONOTONIC */
 };
 
 struct tracees {
@@ -54,7 +57,10 @@ struct tracees {
 	unsigned int count;
 };
 
-/* What it says is whether one is held; what we say, that one is not to be any more. */
+/*
+ * Sends a message. From the holder: a process is held, or not any more. To the holder (held =
+ * false): let it go.
+ */
 static bool say(int socket, pid_t pid, bool held)
 {
 	struct ap_held message = {.pid = pid, .is_held = held};
@@ -63,7 +69,7 @@ static bool say(int socket, pid_t pid, bool held)
 	       sizeof(message);
 }
 
-/* Whether there was something; -1: the other side has gone. */
+/* Receives a message. 1; 0: there is none; -1: the other side has gone. */
 static int hear(int socket, int flags, struct ap_held *ret)
 {
 	ssize_t length;
@@ -76,7 +82,7 @@ static int hear(int socket, int flags, struct ap_held *ret)
 	return length < 0 && errno == EAGAIN ? 0 : -1;
 }
 
-/* ---- The other process ---- */
+/* ---- In the holder ---- */
 
 static void tracee_forget(struct tracees *all, struct tracee *tracee)
 {
@@ -85,7 +91,10 @@ static void tracee_forget(struct tracees *all, struct tracee *tracee)
 	*tracee = all->items[--all->count];
 }
 
-/* One that is being killed cannot be let go any more. Its parent waits for us to see its end. */
+/*
+ * Lets a tracee go. One that is being killed cannot be let go: it is kept until its end is seen,
+ * for which its parent waits.
+ */
 static void tracee_leave(struct tracees *all, struct tracee *tracee, int with_signal)
 {
 	if (!ptrace(PTRACE_DETACH, tracee->pid, NULL, (long)with_signal)) {
@@ -114,13 +123,15 @@ static void tracee_hold(struct tracees *all, struct tracee *tracee)
 		tracee_leave(all, tracee, 0);
 }
 
-/* Whether it runs again, and may stop again at once. */
+/*
+ * Handles a stop. Returns whether the tracee runs again, so that there may be another stop already.
+ */
 static bool stop_take(struct tracees *all, struct tracee *tracee, enum ap_stop stop, int got)
 {
 	enum ap_link link = AP_LINK_UNKNOWN;
 
 	if (stop == AP_STOP_GONE) {
-		/* Its parent is told only then. */
+		/* Only after this is its parent told. */
 		waitid(P_PID, (id_t)tracee->pid, NULL, WEXITED | WNOHANG);
 		tracee_forget(all, tracee);
 		return false;
@@ -132,7 +143,7 @@ static bool stop_take(struct tracees *all, struct tracee *tracee, enum ap_stop s
 	if (tracee->state == STATE_LINKS && stop == AP_STOP_SYSCALL)
 		link = ap_tracee_link(tracee->pid);
 	if (link == AP_LINK_UNKNOWN) {
-		/* Job control goes on without us. */
+		/* This also leaves stops of job control as they are. */
 		tracee_leave(all, tracee, got);
 		return false;
 	}
@@ -144,7 +155,7 @@ static bool stop_take(struct tracees *all, struct tracee *tracee, enum ap_stop s
 	return tracee_go_on(all, tracee);
 }
 
-/* From the last one on: one that is forgotten is replaced by that. */
+/* From the last to the first, since a tracee that is forgotten is replaced by the last one. */
 static void stops_take(struct tracees *all)
 {
 	for (unsigned int i = all->count; i-- > 0;) {
@@ -199,7 +210,10 @@ static void tracee_go(struct tracees *all, pid_t pid)
 	}
 }
 
-/* Lets go who has had its time. Returns when the next one has, as poll() wants it. */
+/*
+ * Lets go the tracees whose time is over. Returns the timeout of poll() until the next one's, in
+ * ms.
+ */
 static int times_take(struct tracees *all, uint64_t now)
 {
 	uint64_t next = UINT64_MAX;
@@ -230,8 +244,8 @@ static void children_forget(int signals)
 }
 
 /*
- * All that it holds of its parent's is the socket: what hangs on the other descriptors is to end with
- * the parent. Signals to all of us are for that, too.
+ * Closes all descriptors of the parent but the socket, since probes and maps must end with the
+ * parent. Blocks signals: those of the terminal are for the parent.
  */
 static int holder_open(struct tracees *all, pid_t pid)
 {
@@ -255,7 +269,10 @@ static int holder_open(struct tracees *all, pid_t pid)
 	err = ap_perf_rings_open(&all->execs, pid, &records);
 	if (err)
 		return err;
-	/* It has little to do, but at once. Without the right it comes too late now and then. */
+	/*
+	 * What it has to do is little but urgent. Without the right for this priority it is
+	 * sometimes too late.
+	 */
 	sched_setscheduler(0, SCHED_RR, &soon);
 	err = ap_sudo_user_find(&user);
 	if (!err)
@@ -293,7 +310,7 @@ static _Noreturn void holder_main(int socket, pid_t pid)
 	_exit(0);
 }
 
-/* ---- Ours ---- */
+/* ---- In the process that starts it ---- */
 
 int ap_holder_start(struct ap_holder *holder, pid_t pid)
 {
@@ -341,7 +358,10 @@ void ap_holder_go(struct ap_holder *holder, pid_t pid)
 
 void ap_holder_end(struct ap_holder *holder)
 {
-	/* A child of ours may have it as well. */
+	/*
+	 * Children of this process may have the socket, too: closing it alone would not end the
+	 * holder.
+	 */
 	if (holder->socket >= 0) {
 		shutdown(holder->socket, SHUT_RDWR);
 		close(holder->socket);

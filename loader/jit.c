@@ -14,13 +14,13 @@
 #include "process_files.h"
 #include "regular_file.h"
 
-/* node's have some MB. What is beyond has no names. */
+/* Those of node have some MB. What is beyond this is not read. */
 #define FILE_MAX (64U << 20)
 
 /*
- * The process's number in its own namespace, the last one of NSpid, and its user. Not the owner of
- * /proc/PID: that is root where a process has changed its user and may not be dumped. 0 or a
- * negative errno.
+ * Reads from /proc/PID/status the pid in the process's own namespace (the last number of NSpid) and
+ * its user. The owner of /proc/PID will not do: it is root when a process has changed its user and
+ * may not be dumped. 0 or a negative errno.
  */
 static int status_read(struct ap_jit *jit, pid_t pid)
 {
@@ -38,7 +38,7 @@ static int status_read(struct ap_jit *jit, pid_t pid)
 		last = strrchr(line, '\t');
 		if (!strncmp(line, "NSpid:", 6) && last && atoi(last + 1) > 0)
 			jit->pid = atoi(last + 1);
-		/* Of real, effective, saved, and the one that files are made with. */
+		/* The fourth one: real, effective, saved, and the one that files are made with. */
 		if (sscanf(line, "Uid: %*u %*u %*u %u", &user) == 1)
 			jit->user = user;
 	}
@@ -59,7 +59,10 @@ int ap_jit_open(struct ap_jit *jit, const struct ap_process_files *files, pid_t 
 	return jit->folder < 0 ? jit->folder : 0;
 }
 
-/* The bytes of the map, ended with a zero byte, at *ret: their number, or a negative errno. */
+/*
+ * Reads the map into *ret, which ends with a NUL and is to be freed. Its length, or a negative
+ * errno.
+ */
 static ssize_t map_text(const struct ap_jit *jit, char **ret)
 {
 	struct stat status;
@@ -92,7 +95,7 @@ static ssize_t map_text(const struct ap_jit *jit, char **ret)
 	return (ssize_t)length;
 }
 
-/* A line, ended with a zero byte; one that is none is left out. 0 or -ENOMEM. */
+/* Adds a line, which ends with a NUL; what is not such a line is left out. 0 or -ENOMEM. */
 static int map_line_add(struct ap_jit_code *code, const char *line)
 {
 	uint64_t start, size;

@@ -12,28 +12,34 @@
 
 #define MAGIC 0x4a695444 /* "JiTD" */
 
-/* Time is counted in ticks of the processor, which we cannot compare with. */
+/* Time is in ticks of the processor, which cannot be compared with CLOCK_MONOTONIC. */
 #define FLAG_ARCH_TIME 1
 
 enum { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE };
 
-/* The target decides how much it writes. These bound what that costs us. */
+/* The target decides how much it writes: these limits bound the cost of reading it. */
 #define FILE_MAX  ((uint64_t)4 << 30)
 #define CODE_MAX  (4U << 20)
 #define LINES_MAX (16U << 20)
 
-/* What is read of a record: of code, the name before it; the lines of very large functions. */
+/*
+ * How much of a record is read: enough for the name before the code, and for the lines of very
+ * large functions.
+ */
 #define RECORD_MAX	(1U << 20)
 #define NAME_LENGTH_MAX 4096
 
 /*
  * V8 adds the size of the ELF header that perf would put before the code to the address of each
- * line. Nothing in the file says so, but it is V8 that fills the padding with this.
+ * line. Nothing in the file says so, but only V8 fills the padding with this number.
  */
 #define V8_PADDING	0xdeadbeef
 #define ELF_HEADER_SIZE 0x40
 
-/* Of code that V8 has optimized, it tells lines of inlined functions with the outer one's file. */
+/*
+ * In code that V8 has optimized, lines of inlined functions come with the file of the outer
+ * function.
+ */
 #define V8_OPTIMIZED "JS:*"
 
 struct file_header {
@@ -69,10 +75,10 @@ struct debug_entry {
 
 struct dump {
 	struct ap_jit_code *code;
-	uint32_t *symbols; /* by the order of their loads: indices of code->symbols */
-	uint64_t *indices; /* of the same: the runtime's numbers */
+	uint32_t *symbols; /* indices into code->symbols, in the order of the load records */
+	uint64_t *indices; /* the runtime's number (code_index) of each of these */
 	uint32_t count, symbol_room, index_room;
-	struct ap_table by_index; /* of the runtime */
+	struct ap_table by_index; /* from the runtime's number to the place in `symbols` */
 	/* The lines of the code that is loaded next. */
 	uint64_t lines_address;
 	uint32_t first_line, line_count;
@@ -90,7 +96,7 @@ static int64_t load_find(const struct dump *dump, uint64_t index)
 		&dump->by_index, ap_hash_u64(0, index), index_equal, dump->indices, &index);
 }
 
-/* Remembers which code has the runtime's number. The first one does, should there be several. */
+/* Notes the runtime's number of some code. If several have the same, the first counts. */
 static int load_remember(struct dump *dump, uint64_t index, uint32_t symbol)
 {
 	if (load_find(dump, index) >= 0)
@@ -106,7 +112,7 @@ static int load_remember(struct dump *dump, uint64_t index, uint32_t symbol)
 	return 0;
 }
 
-/* Lines are told before their code: without it they are nobody's. */
+/* Drops lines whose code has not followed: line records come before their code. */
 static void lines_drop(struct dump *dump)
 {
 	dump->code->line_count = dump->first_line;
@@ -114,8 +120,8 @@ static void lines_drop(struct dump *dump)
 }
 
 /*
- * Whether the lines are in order and inside the code; if need be they are moved to where they are
- * meant. node 20 at times writes other bytes than the name of the file, whose length then is wrong.
+ * Whether the lines are in order and inside the code, after V8's offset has been taken off. node 20
+ * sometimes writes a wrong name of a file, so that the lengths are wrong, too.
  */
 static bool lines_fit(struct dump *dump, uint64_t size)
 {
@@ -149,7 +155,7 @@ static int load_take(struct dump *dump, const char *bytes, size_t length)
 		dump->code, load.address, load.size, name, dump->first_line, dump->line_count);
 	if (!err)
 		err = load_remember(dump, load.index, symbol);
-	/* The lines are the code's now. */
+	/* The lines belong to this code now. */
 	dump->first_line = dump->code->line_count;
 	dump->line_count = 0;
 	return err;
@@ -220,7 +226,7 @@ static int record_take(struct dump *dump, uint32_t kind, const char *bytes, size
 	}
 }
 
-/* How much of a record is worth reading. */
+/* How many bytes of a record are worth reading. */
 static size_t record_useful(const struct record *record)
 {
 	size_t size = record->size - sizeof(*record), most = 0;
@@ -238,7 +244,7 @@ static size_t record_useful(const struct record *record)
 	return size < most ? size : most;
 }
 
-/* bytes: RECORD_MAX and one more for a NUL. */
+/* bytes: a buffer of RECORD_MAX + 1, for a NUL. */
 static int records_read(struct dump *dump, int fd, uint64_t at, uint64_t until_ns, char *bytes)
 {
 	struct record record;
@@ -255,7 +261,7 @@ static int records_read(struct dump *dump, int fd, uint64_t at, uint64_t until_n
 		if (pread(fd, bytes, useful, (off_t)(at + sizeof(record))) != (ssize_t)useful)
 			break;
 		bytes[useful] = '\0';
-		/* One that makes no sense need not spoil the others: their places are known. */
+		/* A bad record does not affect the others, whose places are known. */
 		err = record_take(dump, record.kind, bytes, useful);
 		at += record.size;
 	}

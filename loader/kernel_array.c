@@ -73,7 +73,7 @@ static void *put_main(void *argument)
 	return NULL;
 }
 
-/* Signals are for the thread that waits for them. */
+/* Signals are left to the main thread. */
 static int put_start(struct ap_kernel_put *put)
 {
 	sigset_t all, before;
@@ -93,7 +93,7 @@ static bool slot_has(int maps, uint32_t slot, uint32_t id)
 	return !bpf_map_lookup_elem(maps, &slot, &found) && found == id;
 }
 
-/* Until programs see it, or until it has been waited for where that cannot be told. */
+/* Waits until programs can see the new array. */
 static void put_watch(struct ap_kernel_put *put)
 {
 	struct bpf_map_info info = {0};
@@ -117,7 +117,7 @@ int ap_kernel_array_put(struct ap_kernel_array *array, int maps, uint32_t slot, 
 		err = put_start(put);
 	}
 	if (err) {
-		/* Then we wait ourselves. */
+		/* Without a thread, this one waits. */
 		free(put);
 		err = bpf_map_update_elem(maps, &slot, &fd, BPF_ANY) ? ap_errno() : 0;
 		close(fd);

@@ -32,7 +32,10 @@ int ap_kfuncs_resolve(struct bpf_program *program, const struct ap_kfunc *kfuncs
 			if (code[i].code == (BPF_JMP | BPF_CALL) && !code[i].src_reg &&
 				code[i].imm == kfuncs[j].number)
 				code[i] = call_of(&kfuncs[j]);
-	/* As many as before, so what libbpf still has to relocate stays where it was. */
+	/*
+	 * The number of instructions has not changed, so what libbpf still has to relocate stays in
+	 * place.
+	 */
 	err = bpf_program__set_insns(program, code, length);
 	free(code);
 	return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* From the command line to a command. */
+/* Finds the command of a command line and runs it. */
 #include <locale.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,8 +11,8 @@
 #include "cmd.h"
 
 /*
- * A standard stream that was closed would be the next file that is opened: a profile would go to
- * it. What is opened in its place fails as a closed one does.
+ * A closed standard stream would give its number to the next file that is opened, which then gets
+ * what is printed. What is opened here in its place fails as a closed stream does.
  */
 static void streams_open(void)
 {
@@ -30,9 +30,9 @@ int main(int argc, char **argv)
 	int status;
 
 	streams_open();
-	/* Which characters there are, and how wide. Numbers are written as in C. */
+	/* Only characters and their widths follow the locale; numbers are written as in C. */
 	setlocale(LC_CTYPE, "");
-	/* A pipe that nobody reads any more is an error of writing, with a message. */
+	/* Writing to a pipe that nobody reads any more fails, and gets a message. */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		commands_print(stderr);

@@ -20,8 +20,10 @@
 #include "regular_file.h"
 #include "table.h"
 
-/* A target decides how much it maps. These bound what that costs us: 20 MB of mappings, of which an
- * address space has 65,530 at once. */
+/*
+ * A target decides how much it maps; these limits bound the cost. An address space has at most
+ * 65,530 mappings at once; this many take 20 MB.
+ */
 #define MAPPINGS_MAX   (1 << 18)
 #define OPEN_FILES_MAX 4096
 #define VDSO_MAX       (1 << 20)
@@ -80,8 +82,8 @@ static size_t open_files_max(void)
 }
 
 /*
- * The file of an O_PATH handle, when it is a regular file with that inode. A device of 0 is not
- * compared: overlay and btrfs show another one in maps than in stat.
+ * Opens the file of an O_PATH handle, if it is a regular file with that inode. A device of 0 is not
+ * compared: overlay and btrfs show different ones in maps and in stat.
  */
 static int handle_open(int handle, uint64_t inode, uint64_t device)
 {
@@ -96,7 +98,7 @@ static int handle_open(int handle, uint64_t inode, uint64_t device)
 	return -1;
 }
 
-/* Through map_files it is the mapped file itself, whatever its path leads to by now. */
+/* map_files leads to the mapped file itself, whatever its path leads to by now. */
 static int object_open(
 	const struct ap_mapping_table *table, const struct ap_maps_line *line, const char *path)
 {
@@ -108,13 +110,14 @@ static int object_open(
 	fd = handle_open(open(name, O_PATH | O_CLOEXEC), line->inode, 0);
 	if (fd < 0)
 		fd = handle_open(ap_process_files_path(&table->files, path), line->inode, 0);
-	/* A process that has exited meanwhile has no root; most had ours. */
+	/* The root of a process that has exited meanwhile is gone; for most it was ours. */
 	if (fd < 0)
 		fd = handle_open(open(path, O_PATH | O_CLOEXEC), line->inode, line->device);
 	return fd;
 }
 
-/* The code that the kernel maps is in no file: a copy of it, which is one. -1: could not be read.
+/*
+ * Copies the vDSO, which is in no file, to a memory file. Its descriptor; -1: it could not be read.
  */
 static int vdso_copy(const struct ap_process_files *files, const struct ap_maps_line *line)
 {
@@ -165,7 +168,7 @@ void ap_object_free(struct ap_object *object)
 	free(object);
 }
 
-/* Of a path as the kernel says it, without " (deleted)". */
+/* The length of a path in maps, without " (deleted)". */
 static size_t path_length(const char *path)
 {
 	static const char deleted[] = " (deleted)";
@@ -174,7 +177,7 @@ static size_t path_length(const char *path)
 	return length > tail && !strcmp(path + length - tail, deleted) ? length - tail : length;
 }
 
-/* Opens it. NULL: out of memory. */
+/* Makes an object and opens its file. NULL: out of memory. */
 static struct ap_object *object_new(
 	const struct ap_mapping_table *table, const struct ap_maps_line *line)
 {
@@ -355,7 +358,7 @@ static void program_find(struct ap_mapping_table *table, pid_t pid)
 	}
 }
 
-/* What one reading of the maps file has found, ids by address. */
+/* The ids that one reading of the maps file has found, by address. */
 struct reading {
 	uint32_t *ids;
 	uint32_t count, room;
@@ -389,7 +392,7 @@ static int maps_read(struct ap_mapping_table *table, struct reading *reading)
 		id = current_find(table, &at, &line);
 		if (id < 0)
 			id = mapping_get(table, &line);
-		/* It is no reason to give up what is known. */
+		/* Too many mappings: keeps what is known. */
 		if (id == -E2BIG) {
 			table->is_full = true;
 			continue;
@@ -400,7 +403,7 @@ static int maps_read(struct ap_mapping_table *table, struct reading *reading)
 		err = errno == ESRCH || !errno ? -ESRCH : -errno;
 	fclose(maps);
 	free(text);
-	/* A process without an executable mapping has none any more: it is a zombie. */
+	/* A process without any executable mapping is a zombie. */
 	return err || reading->count ? err : -ESRCH;
 }
 
@@ -412,7 +415,7 @@ int ap_mapping_table_read(struct ap_mapping_table *table, pid_t pid)
 	table->pid = pid;
 	if (table->files.opened)
 		err = maps_read(table, &reading);
-	/* Also after an exec: the files are those of the memory that went with it. */
+	/* The kept files may be those of a memory that an exec has replaced: opens them again. */
 	if (err == -ESRCH) {
 		err = ap_process_files_open(&table->files, pid);
 		if (!err)

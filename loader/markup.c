@@ -7,7 +7,7 @@
 
 #define SHOWN_MAX 4096
 
-/* The first byte of a character of UTF-8. */
+/* Whether a byte is the first one of a UTF-8 character. */
 static bool is_letter(char c)
 {
 	return (c & 0xc0) != 0x80;

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/sysmacros.h>
 
-/* PERF_RECORD_MMAP2, without what build_id would put in place of the inode. */
+/* PERF_RECORD_MMAP2, in the variant without build ids. */
 struct mmap2_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -15,7 +15,7 @@ struct mmap2_record {
 	char path[];
 };
 
-/* Whose mappings go to which table. */
+/* The context of record_take(): which process's mappings go to which table. */
 struct reader {
 	pid_t pid;
 	struct ap_mapping_table *table;
@@ -25,7 +25,7 @@ int ap_mmap_watch_open(struct ap_perf_rings *rings, pid_t pid)
 {
 	const struct perf_event_attr records = {.mmap = 1, .mmap2 = 1};
 
-	/* What is lost is seen in /proc a moment later. */
+	/* Lost records do not matter: /proc is read a moment later, too. */
 	return ap_perf_rings_open(rings, pid, &records);
 }
 

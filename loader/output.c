@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder of a path, to be freed. NULL: out of memory. */
+/* The folder of a path; the caller frees it. NULL: out of memory. */
 static char *folder_of(const char *path)
 {
 	char *copy = strdup(path);
@@ -69,8 +69,8 @@ static int stream_write(int fd, const struct ap_format *format, const struct ap_
 }
 
 /*
- * A file without a name where the file system has that, so that a kill leaves nothing; its name
- * goes to *name at the end. Elsewhere one with a name, in *name from the start.
+ * Opens a file without a name (O_TMPFILE), so that a kill leaves nothing behind, and sets *name to
+ * NULL. Where the file system cannot do that, opens one with a temporary name and sets *name to it.
  */
 static int aside_open(const char *path, char **name)
 {
@@ -100,14 +100,14 @@ static int aside_open(const char *path, char **name)
 	mask = umask(0);
 	umask(mask);
 	if (fchmod(fd, 0666 & ~mask)) {
-		/* Stays private to us, which is no reason to lose it. */
+		/* Then it stays private to this user, which is no reason to fail. */
 	}
 	return fd;
 }
 
 /*
- * Gives the nameless file the path where that is free, and *name is NULL then; or else a name
- * beside it, as linkat() replaces nothing.
+ * Gives the nameless file its path, if that is free, and leaves *name NULL. Otherwise gives it a
+ * temporary name beside it, in *name, to be renamed: linkat() replaces nothing.
  */
 static int aside_name(int fd, const char *path, char **name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names stand in the page once, sorted, without the beginning that they share with the one before;
- * the tree is a walk through it in numbers. That makes 20,000 stacks less than 2 MB.
+ * Writes the profile compactly: each name once, sorted, without the prefix that it shares with the
+ * one before; and the tree as a preorder walk in numbers. So 20,000 stacks take less than 2 MB.
  */
 #include "page_data.h"
 
@@ -30,8 +30,8 @@ static long string_index(const struct ap_call_tree *tree, const char **sorted, c
 }
 
 /*
- * Sorted, so that neighbours share their beginnings. Only ASCII is shared: there bytes, and the
- * UTF-16 units that the reader counts in, are the same.
+ * Writes the sorted strings. Only ASCII prefixes are shared, for which bytes are the same as the
+ * UTF-16 units that the reader counts in.
  */
 static void strings_put(FILE *out, const struct ap_call_tree *tree, const char **sorted)
 {
@@ -65,7 +65,7 @@ static int compare_uses(const void *a, const void *b)
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-/* The frames most used first: short numbers for them make the tree a third shorter. */
+/* Writes the frames, most used first: short numbers for these make the tree a third shorter. */
 static int frames_put(FILE *out, const struct ap_call_tree *tree, uint32_t *rank)
 {
 	struct use *order = calloc(tree->frame_count + 1, sizeof(*order));

@@ -8,7 +8,10 @@
 
 #include "estimate.h"
 
-/* A number with a point in it takes three times the room: only where it says something. */
+/*
+ * From this relative difference on, the number of samples is written with decimals, which take
+ * three times the room.
+ */
 #define SAMPLES_DIFFER 0.01
 
 static int compare_parts(const void *a, const void *b)
@@ -22,7 +25,7 @@ static int compare_parts(const void *a, const void *b)
 	return x->label < y->label ? -1 : x->label > y->label;
 }
 
-/* Adds up those of one node and label, and leaves those of side 0. Returns how many there are. */
+/* Adds up the parts of one node and label, and drops those of side 1. Returns how many remain. */
 static uint32_t parts_merge(struct ap_call_part *parts, uint32_t count)
 {
 	uint32_t kept = 0;
@@ -79,7 +82,7 @@ void ap_page_parts_clear(struct ap_page_parts *parts)
 }
 
 /*
- * How many samples of one weight tell as much as the part's do, which is their number unless
+ * Writes how many samples of one weight tell as much as those of the part: their number, unless
  * --max-rate has changed the period.
  */
 static void samples_put(FILE *out, const struct ap_call_part *part)
@@ -96,7 +99,7 @@ static void samples_put(FILE *out, const struct ap_call_part *part)
 		fprintf(out, ",%llu", (unsigned long long)part->samples);
 }
 
-/* What is all live or all freed, and most of it is, needs half of the numbers. */
+/* Writes a part. Most parts are all live or all freed, and need only half of the numbers. */
 static void part_put(FILE *out, uint32_t skip, const struct ap_call_part *part)
 {
 	enum { MIXED, LIVE, FREED } form = MIXED;

@@ -23,7 +23,7 @@ static size_t ring_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE) * RING_PAGES;
 }
 
-/* 0; -ENODEV: this CPU is not there; or another negative errno. */
+/* Opens the ring of a CPU. 0; -ENODEV: there is no such CPU; or another negative errno. */
 static int ring_open(
 	struct ap_perf_rings *rings, pid_t pid, int cpu, const struct perf_event_attr *records)
 {
@@ -98,7 +98,7 @@ static int ring_read(const struct ap_perf_ring *ring, ap_perf_take_fn *take, voi
 		ring_copy(ring, tail, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail)
 			break;
-		/* With a NUL behind it, for names. */
+		/* One more byte, for a NUL behind names. */
 		record = calloc(1, header.size + 1);
 		if (!record)
 			return -ENOMEM;

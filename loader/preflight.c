@@ -17,7 +17,7 @@
 #include "privilege.h"
 #include "uprobe_multi.h"
 
-/* The first line of a small file, without its newline; "" when it cannot be read. */
+/* Reads the first line of a small file, without its newline; "" when it cannot be read. */
 static void line_read(const char *path, char *out, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -96,7 +96,10 @@ static int check_capabilities(struct ap_error *error)
 	return -EPERM;
 }
 
-/* Whether a test wants to go the way of a kernel that has less: a list with commas. */
+/*
+ * Whether a test forces the way of a kernel that has less. ALLOCPROF_FORCE is a list, separated by
+ * commas.
+ */
 static bool is_forced(const char *what)
 {
 	const char *at = getenv("ALLOCPROF_FORCE");
@@ -135,7 +138,7 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 	ret->preempt_enable = btf__find_by_name_kind(btf, "bpf_preempt_enable", BTF_KIND_FUNC);
 	btf__free(btf);
 	ret->has_loop = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) > 0;
-	/* What has no loop is older, and has not the other. */
+	/* A kernel without bpf_loop is older than the other features, and has none of them. */
 	if (is_forced("no-bpf-loop"))
 		ret->has_loop = false;
 	if (!ret->has_loop || is_forced("no-preempt-disable") || ret->preempt_disable <= 0 ||
@@ -146,8 +149,8 @@ int ap_preflight(struct ap_preflight *ret, struct ap_error *error)
 }
 
 /*
- * Whether maps may be too large for the limit of locked memory, as which they count before 5.11.
- * That brought the helper, too. To make a map fails with EPERM then, and perf with EACCES.
+ * Whether maps count as locked memory, as before 5.11, and may exceed the limit: then creating a
+ * map fails with EPERM, and perf with EACCES. The helper that is looked for came with 5.11, too.
  */
 static bool is_memlock_limited(void)
 {

@@ -9,7 +9,7 @@
 #include "elf_file.h"
 #include "own_file.h"
 
-/* Chromium's has 0.2 MB. */
+/* Chromium's table has 0.2 MB. */
 #define SYMBOLS_SIZE_MAX (256U << 20)
 
 int ap_preload_find(char path[PATH_MAX])
@@ -37,7 +37,10 @@ bool ap_preload_is_static(int program)
 	return !dynamic;
 }
 
-/* A program's symbols are looked through before those of any library. Damaged tables have none. */
+/*
+ * Whether a table of dynamic symbols defines malloc. The program's is searched before those of all
+ * libraries. A damaged table has none.
+ */
 static bool has_malloc(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);

@@ -27,7 +27,7 @@ size_t ap_utf8_decode(const char *text, size_t length, uint32_t *ret)
 			return 0;
 		character = character << 6 | (p[i] & 0x3f);
 	}
-	/* Neither longer than needed, nor a surrogate, nor beyond Unicode. */
+	/* Rejects overlong forms, surrogates, and what is beyond Unicode. */
 	if (character < least[bytes] || (character >= 0xd800 && character < 0xe000) ||
 		character > 0x10ffff)
 		return 0;
@@ -39,8 +39,10 @@ static bool is_printable(uint32_t c)
 {
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
 		return false;
-	/* Zero width and direction marks, line separators, embeddings, isolates, byte order mark,
-	 * private use and tags: nothing that a person could see, or that moves what follows. */
+	/*
+	 * Not printable: zero width and direction marks, line separators, embeddings, isolates,
+	 * byte order mark, private use and tags. They are invisible, or move what follows.
+	 */
 	return !((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
 		 (c >= 0x2060 && c <= 0x206f) || c == 0x061c || c == 0xfeff || c == 0x00ad ||
 		 (c >= 0xe000 && c < 0xf900) || (c >= 0xfff9 && c <= 0xfffb) || c >= 0xe0000);

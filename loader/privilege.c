@@ -77,11 +77,11 @@ int ap_privilege_drop(const struct ap_sudo_user *user, uint64_t keep)
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
 	int err;
 
-	/* Who has no CAP_SETPCAP keeps the bound, which gives nobody anything: see no_new_privs. */
+	/* Without CAP_SETPCAP the bounding set stays, which does no harm: no_new_privs is set. */
 	for (int number = 0; prctl(PR_CAPBSET_READ, number) >= 0; number++)
 		if (!(keep & AP_CAPABILITY(number)))
 			prctl(PR_CAPBSET_DROP, number);
-	/* Else all are lost with the user. */
+	/* Otherwise changing the user would drop all capabilities. */
 	if (prctl(PR_SET_KEEPCAPS, 1))
 		return ap_errno();
 	err = ap_sudo_user_become(user);
@@ -95,7 +95,7 @@ int ap_privilege_drop(const struct ap_sudo_user *user, uint64_t keep)
 		sets[i].effective = sets[i].permitted;
 		sets[i].inheritable = 0;
 	}
-	/* The ambient set goes with the inheritable one. */
+	/* Clearing the inheritable set clears the ambient one, too. */
 	if (syscall(SYS_capset, &header, sets) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return ap_errno();
 	return 0;

@@ -14,10 +14,10 @@
 
 #define COMM_MAX 15 /* without the NUL: TASK_COMM_LEN of the kernel */
 
-/* Numbers that a message has room for. */
+/* How many pids a message lists. */
 #define LISTED 12
 
-/* Generations that are looked through. */
+/* How many generations up an ancestor is searched. */
 #define ANCESTORS_MAX 64
 
 static bool has_name(pid_t pid, const char *name)
@@ -76,7 +76,7 @@ static bool has_named_ancestor(const struct named *named, pid_t pid)
 	return false;
 }
 
-/* The one that all others descend from; 0: there is none. */
+/* The process that all others descend from; 0: there is none. */
 static pid_t named_root(const struct named *named)
 {
 	pid_t root = 0;

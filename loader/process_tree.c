@@ -12,16 +12,21 @@
 #include "table.h"
 #include "tree_process.h"
 
-/* How soon again because of code that is in none of its mappings: there may always be some. */
+/*
+ * The shortest time between two scans because of code in no known mapping, of which there may
+ * always be some.
+ */
 #define WISH_PAUSE_NS (20 * AP_MILLISECOND_NS)
 
-/* Who is to be held and is not heard of by then is looked at without that. */
+/*
+ * How long to wait for the holder to report a process; after that it is scanned without being held.
+ */
 #define HOLD_PATIENCE_NS (5 * AP_MILLISECOND_NS)
 
-/* Reading all sites and live blocks takes some 20 ms. */
+/* The time between two sweeps: reading all sites and live blocks takes some 20 ms. */
 #define SWEEP_PAUSE_NS (1000 * AP_MILLISECOND_NS)
 
-/* Of a new process, how many that are new as well. */
+/* How many ancestors of a new process are added with it. */
 #define GENERATIONS_MAX 64
 
 /* Crashed processes whose memory stays in the profile as they left it. */
@@ -29,7 +34,7 @@
 
 struct ap_tree {
 	struct ap_tree_options options;
-	struct ap_tree_process root; /* its target stays empty */
+	struct ap_tree_process root; /* its target stays empty: see options.root */
 	struct ap_holder holder;
 	struct ap_tree_process **processes;
 	uint32_t count, room, crashed;
@@ -67,7 +72,10 @@ static void process_scan(struct ap_tree *tree, struct ap_tree_process *process)
 	process->is_held = false;
 }
 
-/* It has executed a program: now, or when its libraries are there, if it can be held until then. */
+/*
+ * Scans a process that has executed a program: at once, or, if it can be held, when its libraries
+ * are mapped.
+ */
 static void process_begin(struct ap_tree *tree, struct ap_tree_process *process)
 {
 	process->executed = false;
@@ -121,10 +129,10 @@ static const struct ap_target *target_of(
 }
 
 /*
- * Whose table says what the frames of a new one mean. That is its parent's, unless the parent has
- * got another list since: then it is the table of who has the list that both had. Where nobody has
- * it any more nobody has changed it, and the parent's table still has all that was in it. NULL: its
- * parent has gone, too.
+ * The process whose table tells what the frames of a new process mean. That is its parent, unless
+ * the parent has another list of mappings since: then it is one that still has the list which both
+ * had. If nobody has that list any more, nobody has changed it either, and the parent's table still
+ * has all that was in it. NULL: the parent has gone, too.
  */
 static const struct ap_tree_process *list_owner(const struct ap_tree *tree,
 	const struct ap_tree_process *process, const struct ap_tree_process *parent)
@@ -146,8 +154,9 @@ static struct ap_tree_process *process_add(
 	struct ap_tree *tree, pid_t pid, uint32_t parent_key, unsigned int generations);
 
 /*
- * Numbers are looked at in no order: one that is not known yet is added first, and so are as many of
- * its ancestors. (There may be no end to them, where numbers are used again.)
+ * The parent of a new process. Processes come in no order: a parent that is not known yet is added
+ * first, and so are its ancestors, up to a limit. (When pids are used again, ancestors can form a
+ * circle.)
  */
 static struct ap_tree_process *parent_get(
 	struct ap_tree *tree, uint32_t parent_key, unsigned int generations)
@@ -184,7 +193,7 @@ static struct ap_tree_process *process_add(
 	return process;
 }
 
-/* Not at once: a program that begins is not to wait for it. */
+/* Asks for a sweep; not at once, since a program that begins must not wait for it. */
 static void sweep_want(struct ap_tree *tree)
 {
 	if (!tree->wants_sweep)
@@ -192,7 +201,7 @@ static void sweep_want(struct ap_tree *tree)
 	tree->wants_sweep = true;
 }
 
-/* It has executed another program. */
+/* The process has executed another program. */
 static void process_renew(struct ap_tree *tree, struct ap_tree_process *process, uint32_t key)
 {
 	process->before = ap_ended_of(&tree->ended, &process->target);
@@ -200,7 +209,7 @@ static void process_renew(struct ap_tree *tree, struct ap_tree_process *process,
 	sweep_want(tree);
 }
 
-/* The root's list of mappings goes on as it was: its table has all its programs. */
+/* The same for the root, whose list of mappings stays: its table has those of all its programs. */
 static void root_renew(struct ap_tree *tree, uint32_t key)
 {
 	ap_process_watch_set_list(tree->options.watch, key, tree->root.list);
@@ -232,8 +241,8 @@ static void process_end(
 }
 
 /*
- * Takes in all that have been born by now: what a process has forked before its end or an exec has
- * its list of mappings until it has one of its own.
+ * Adds all processes that have been born by now. To be called before a process's end or exec is
+ * handled, since those that it forked before have its list of mappings until they get their own.
  */
 static void births_take(struct ap_tree *tree)
 {
@@ -247,7 +256,7 @@ static void births_take(struct ap_tree *tree)
 			process_add(tree, pid, now.parent, GENERATIONS_MAX);
 }
 
-/* Whether it lives, as what it is by now. */
+/* Takes the execs of a process. Returns whether it lives. */
 static bool process_update(
 	struct ap_tree *tree, struct ap_tree_process *process, const struct ap_process *now)
 {
@@ -282,7 +291,7 @@ static void process_look(struct ap_tree *tree, pid_t pid, ap_tree_tell_fn *tell,
 		process_scan(tree, process);
 }
 
-/* Of one that is held its exec has been seen. */
+/* Takes a message of the holder. The exec of a process that is held has been seen already. */
 static void held_take(struct ap_tree *tree, const struct ap_held *held)
 {
 	struct ap_tree_process *process = process_find(tree, held->pid);
@@ -316,7 +325,7 @@ static uint32_t ended_owner(void *context, uint32_t key)
 	struct ap_tree_process *process =
 		pid == tree->options.root->pid ? &tree->root : process_find(tree, pid);
 
-	/* A number in a damaged key is nobody's. */
+	/* The pid in a damaged key belongs to no process. */
 	if (!process)
 		return 0;
 	if (key != process->key)
@@ -388,7 +397,7 @@ int ap_tree_snapshot(struct ap_tree *tree, struct ap_snapshot *snapshot)
 	return ap_site_pool_add(&tree->ended.pool, snapshot);
 }
 
-/* ---- All of it ---- */
+/* ---- The tree ---- */
 
 int ap_tree_hold(struct ap_tree *tree)
 {

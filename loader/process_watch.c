@@ -36,7 +36,7 @@ static int maps_size(struct process_bpf *skeleton, bool follow)
 {
 	int err = bpf_map__set_max_entries(skeleton->maps.processes, follow ? AP_PROCESSES : 1);
 
-	/* An exec makes a new entry before the old one is removed. */
+	/* Twice the room, since an exec adds a new entry before the old one is removed. */
 	return err ? err
 		   : bpf_map__set_max_entries(
 			     skeleton->maps.process_lists, follow ? 2 * AP_PROCESSES : 1);
@@ -149,13 +149,13 @@ uint64_t ap_process_watch_lost(const struct ap_process_watch *watch)
 	return watch->skeleton->bss->children_lost;
 }
 
-/* What the clock of the day has shown when the monotonic one showed that. */
+/* Converts a time of CLOCK_MONOTONIC to Unix time. */
 static int64_t time_of_day(uint64_t monotonic_ns)
 {
 	return (int64_t)(ap_clock_ns(CLOCK_REALTIME) - ap_clock_ns(CLOCK_MONOTONIC) + monotonic_ns);
 }
 
-/* Of a process that its parent has not collected yet. */
+/* How a process has ended whose parent has not collected it yet. */
 static struct ap_death zombie_death(pid_t pid)
 {
 	struct ap_death death = {0};

@@ -77,7 +77,7 @@ void ap_profile_free(struct ap_profile *profile)
 
 /* ---- Strings ---- */
 
-/* The bytes at the start of a text that are valid UTF-8 and not too many. */
+/* The length of the longest prefix of a text that is valid UTF-8 and within AP_STRING_MAX. */
 static size_t valid_length(const char *text, size_t length)
 {
 	size_t used = 0;
@@ -95,7 +95,10 @@ static size_t valid_length(const char *text, size_t length)
 	return used;
 }
 
-/* A copy in which what is no UTF-8 is U+FFFD, cut at AP_STRING_MAX bytes. */
+/*
+ * A copy of a text, with U+FFFD for what is no UTF-8, cut at AP_STRING_MAX bytes. NULL: out of
+ * memory.
+ */
 static char *valid_copy(const char *text, size_t length)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
@@ -361,7 +364,10 @@ static bool sample_equal(const void *array, uint32_t index, const void *key)
 	return ap_labels_equal(&a->labels, &b->labels) && stack_equal(array, index, key);
 }
 
-/* Gives a new sample the locations of the first with its stack, or a copy, and adds it. */
+/*
+ * Adds a new sample. It shares the locations of the first sample with the same stack, or gets a
+ * copy of its own.
+ */
 static int sample_create(struct ap_profile *profile, struct ap_sample *key, uint64_t stack_hash,
 	uint64_t sample_hash)
 {
@@ -385,7 +391,7 @@ static int sample_create(struct ap_profile *profile, struct ap_sample *key, uint
 	} else {
 		key->location = NULL;
 	}
-	/* From here on the array has it, found or not. */
+	/* From here on the array owns the locations, also if an error follows. */
 	profile->samples[new] = *key;
 	profile->sample_count++;
 	if (first < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding one profile to another, or taking it off. */
+/* Adding one profile to another, or subtracting it. */
 #include "profile.h"
 
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include "estimate.h"
 #include "table.h"
 
-/* The key by which mappings of two runs are the same, and the index of the one with it. */
+/* What mappings of two runs have in common if they are the same, and the index of the mapping. */
 struct mapping_identity {
 	uint64_t size, offset;
-	const char *file; /* the build id where there is one */
+	const char *file; /* the build id if there is one */
 };
 
 static struct mapping_identity mapping_identity(const struct ap_profile_mapping *mapping)
@@ -41,7 +41,7 @@ static bool identity_equal(const void *array, uint32_t index, const void *key)
 	return a.size == b->size && a.offset == b->offset && strcmp(a.file, b->file) == 0;
 }
 
-/* Which index of the profile each index of the other one has become. */
+/* The index in the profile for each index in the other one. */
 struct renaming {
 	uint32_t *mapping, *function, *location, *thread;
 };
@@ -139,7 +139,10 @@ static int merge_sample(struct ap_profile *profile, const struct ap_profile *oth
 	return index;
 }
 
-/* From here on no variance is told from the samples. */
+/*
+ * Stores the variance of each sample in it: after a merge it can no longer be computed from the
+ * number of samples.
+ */
 static void variances_settle(struct ap_profile *profile)
 {
 	for (uint32_t i = 0; i < profile->sample_count && !profile->is_merged; i++) {
@@ -158,7 +161,7 @@ int ap_profile_difference(struct ap_profile *difference, const struct ap_profile
 {
 	int err = ap_profile_merge(difference, profile, 1);
 
-	/* They stand in the same order, unless stacks have become one. */
+	/* The samples of both are in the same order, unless stacks have been joined. */
 	for (uint32_t i = 0; !err && difference->sample_count == profile->sample_count &&
 			     i < profile->sample_count;
 		i++) {
@@ -219,7 +222,7 @@ void ap_profile_scale(struct ap_profile *profile, enum ap_value value, double fa
 		int64_t *scaled = &sample->value[value];
 		double product = round((double)*scaled * factor);
 
-		/* 2^63 is a double, the largest number below it is not. */
+		/* 2^63 can be represented as a double, INT64_MAX cannot. */
 		if (product >= 0x1p63)
 			*scaled = INT64_MAX;
 		else

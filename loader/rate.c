@@ -6,8 +6,8 @@
 #define PERIOD_MAX 0x1p40
 
 /*
- * Aiming at somewhat less than what is allowed, and leaving a rate alone that is not much below,
- * keeps chance from moving the period every second.
+ * The aim is somewhat below the limit, and a rate that is not much below the aim is left alone:
+ * otherwise chance would move the period every second.
  */
 #define AIM    0.9
 #define ENOUGH 0.7
@@ -33,12 +33,15 @@ uint64_t ap_rate_step(struct ap_rate *rate, uint64_t now_ns, uint64_t samples)
 	if (!(seconds > 0))
 		return rate->period;
 	fitting = period * fresh / seconds / (AIM * most);
-	/* Too many need not be waited for to the end of the second. */
+	/* Too many samples raise the period before the second is over. */
 	if (fresh > most && fresh / seconds > most)
 		return decide(rate, now_ns, samples, fitting);
 	if (seconds < 1)
 		return rate->period;
-	/* Down in steps, so that a pause between two bursts does not undo everything. */
+	/*
+	 * The period is lowered in steps, so that a pause between two bursts does not undo
+	 * everything.
+	 */
 	if (fresh / seconds < ENOUGH * most)
 		period = fitting > period / 2 ? fitting : period / 2;
 	return decide(rate, now_ns, samples, period);

@@ -15,7 +15,7 @@
 #include "table.h"
 #include "work.h"
 
-/* The location of each frame of a process so far: stacks have most of theirs in common. */
+/* The locations of the frames of a process so far: most stacks share most of their frames. */
 struct frames {
 	struct filed {
 		uint64_t frame;
@@ -25,21 +25,21 @@ struct frames {
 	struct ap_table by_frame;
 };
 
-struct recording {
+struct recorder {
 	struct ap_profile *profile;
 	struct ap_symbolizer *symbolizer;
 	const struct ap_snapshot *snapshot;
-	const struct ap_record_process *process; /* that is at it */
-	int root;				 /* the location above its stacks; -1: none */
-	struct frames frames;			 /* its */
+	const struct ap_record_process *process; /* whose sites are being added */
+	int root;				 /* the location above all its stacks; -1: none */
+	struct frames frames;			 /* the frames of that process */
 	struct ap_site_ages *ages;
 	struct ap_record_faults *faults;
 };
 
 /* The index of a site's thread in the profile, or -1. */
-static int thread_add(struct recording *recording, uint32_t thread)
+static int thread_add(struct recorder *recorder, uint32_t thread)
 {
-	const struct ap_snapshot *snapshot = recording->snapshot;
+	const struct ap_snapshot *snapshot = recorder->snapshot;
 	char name[sizeof(struct ap_thread) + 1] = "";
 
 	if (!thread)
@@ -47,58 +47,60 @@ static int thread_add(struct recording *recording, uint32_t thread)
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		if (snapshot->thread_ids[i] == thread)
 			memcpy(name, snapshot->threads[i].comm, sizeof(struct ap_thread));
-	return ap_profile_add_thread(recording->profile, name, thread);
+	return ap_profile_add_thread(recorder->profile, name, thread);
 }
 
 /* A sample for each part of the site at this index, under its labels of size and thread. */
-static int parts_add(struct recording *recording, const uint32_t *location, uint32_t depth,
+static int parts_add(struct recorder *recorder, const uint32_t *location, uint32_t depth,
 	struct ap_labels labels, const struct ap_site *site, size_t index)
 {
 	struct ap_site_part part[AP_SITE_PARTS];
 	bool is_negative;
-	unsigned int count = ap_site_split(site, &recording->ages[index], part, &is_negative);
+	unsigned int count = ap_site_split(site, &recorder->ages[index], part, &is_negative);
 
-	recording->faults->negative += is_negative;
+	recorder->faults->negative += is_negative;
 	for (unsigned int i = 0; i < count; i++) {
 		int added;
 
 		labels.lifetime = (int8_t)part[i].lifetime;
 		labels.age = (int8_t)part[i].age;
-		added = ap_profile_add_labeled(recording->profile, location, depth, &labels,
+		added = ap_profile_add_labeled(recorder->profile, location, depth, &labels,
 			part[i].value, part[i].samples);
 		if (added < 0)
 			return added;
 		ap_estimate_know(
-			&recording->profile->samples[added], part[i].value, part[i].variance);
+			&recorder->profile->samples[added], part[i].value, part[i].variance);
 	}
 	return 0;
 }
 
-/* The location of a name in brackets, instead of a stack. */
-static int named_location(struct recording *recording, const char *name)
+/* The location that stands for a stack by a name in brackets. */
+static int named_location(struct recorder *recorder, const char *name)
 {
 	char bracketed[72];
 
 	snprintf(bracketed, sizeof(bracketed), "[%s]", name);
-	return ap_profile_reserved(recording->profile, bracketed);
+	return ap_profile_reserved(recorder->profile, bracketed);
 }
 
 static int reserved_add(
-	struct recording *recording, const char *name, const struct ap_site *site, size_t index)
+	struct recorder *recorder, const char *name, const struct ap_site *site, size_t index)
 {
 	uint32_t location;
 	int named;
 
 	if (!site->allocated.samples)
 		return 0;
-	named = named_location(recording, name);
+	named = named_location(recorder, name);
 	if (named < 0)
 		return named;
 	location = (uint32_t)named;
-	return parts_add(recording, &location, 1, AP_LABELS_NONE, site, index);
+	return parts_add(recorder, &location, 1, AP_LABELS_NONE, site, index);
 }
 
-/* The mapping of an address that was in none when it was seen; NULL when two files have been there.
+/*
+ * The mapping of an address that was in no known mapping when the sample was taken; NULL when
+ * different files have been mapped there.
  */
 static const struct ap_mapping *mapping_later(
 	const struct ap_mapping_table *table, uint64_t address)
@@ -117,7 +119,7 @@ static const struct ap_mapping *mapping_later(
 	return found;
 }
 
-/* Frames are addresses inside the call, or of the instruction itself: none is to be moved. */
+/* Frames are addresses inside the call, or of the instruction itself, so is_return is false. */
 static int frame_file(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
 	const struct ap_mapping_table *table, uint64_t frame)
 {
@@ -205,37 +207,37 @@ int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer
 	return depth;
 }
 
-static int site_add(struct recording *recording, size_t site)
+static int site_add(struct recorder *recorder, size_t site)
 {
-	const struct ap_site_key *key = &recording->snapshot->site_keys[site];
-	const struct ap_site *counters = &recording->snapshot->sites[site];
-	const struct ap_stack *stack = ap_snapshot_stack(recording->snapshot, key->stack);
+	const struct ap_site_key *key = &recorder->snapshot->site_keys[site];
+	const struct ap_site *counters = &recorder->snapshot->sites[site];
+	const struct ap_stack *stack = ap_snapshot_stack(recorder->snapshot, key->stack);
 	struct ap_labels labels = AP_LABELS_NONE;
 	uint32_t locations[AP_FRAMES + 2];
 	int depth = -EINVAL;
 
-	if (stack && !key->zero && recording->process && key->size_class < AP_SIZE_CLASSES)
-		depth = stack_locations(recording->profile, recording->symbolizer,
-			recording->process->table, stack, &recording->frames, locations);
+	if (stack && !key->zero && recorder->process && key->size_class < AP_SIZE_CLASSES)
+		depth = stack_locations(recorder->profile, recorder->symbolizer,
+			recorder->process->table, stack, &recorder->frames, locations);
 	if (depth == -EINVAL) {
-		recording->faults->sites++;
-		return reserved_add(recording, "damaged key", counters, site);
+		recorder->faults->sites++;
+		return reserved_add(recorder, "damaged key", counters, site);
 	}
 	if (depth < 0)
 		return depth;
 	labels.size = (int8_t)key->size_class;
-	if (recording->root >= 0)
-		locations[depth++] = (uint32_t)recording->root;
-	labels.thread = thread_add(recording, key->thread);
+	if (recorder->root >= 0)
+		locations[depth++] = (uint32_t)recorder->root;
+	labels.thread = thread_add(recorder, key->thread);
 	if (labels.thread < -1)
 		return labels.thread;
-	return parts_add(recording, locations, (uint32_t)depth, labels, counters, site);
+	return parts_add(recorder, locations, (uint32_t)depth, labels, counters, site);
 }
 
-/* Allocated under its own stack already; only what is live stands here. */
-static int live_full_add(struct recording *recording, const struct ap_counters *unfollowed)
+/* Only the live part: the allocated part is counted under the own stacks. */
+static int live_full_add(struct recorder *recorder, const struct ap_counters *unfollowed)
 {
-	int named = named_location(recording, ap_loss_name(AP_LOSS_LIVE_FULL));
+	int named = named_location(recorder, ap_loss_name(AP_LOSS_LIVE_FULL));
 	struct ap_site_part part[AP_SITE_PARTS];
 	struct ap_site site = {.allocated = *unfollowed};
 	uint32_t location = (uint32_t)named;
@@ -246,24 +248,24 @@ static int live_full_add(struct recording *recording, const struct ap_counters *
 	ap_site_split(&site, NULL, part, &is_negative);
 	part->value[AP_ALLOC_OBJECTS] = part->value[AP_ALLOC_SPACE] = 0;
 	named = ap_profile_add_labeled(
-		recording->profile, &location, 1, &AP_LABELS_NONE, part->value, part->samples);
+		recorder->profile, &location, 1, &AP_LABELS_NONE, part->value, part->samples);
 	if (named < 0)
 		return named;
-	ap_estimate_know(&recording->profile->samples[named], part->value, part->variance);
+	ap_estimate_know(&recorder->profile->samples[named], part->value, part->variance);
 	return 0;
 }
 
-static int losses_add(struct recording *recording)
+static int losses_add(struct recorder *recorder)
 {
-	const struct ap_site *loss = recording->snapshot->losses;
+	const struct ap_site *loss = recorder->snapshot->losses;
 	int err = 0;
 
 	for (size_t i = 0; i < AP_LOSSES && !err; i++) {
 		if (i != AP_LOSS_LIVE_FULL)
-			err = reserved_add(recording, ap_loss_name(i), &loss[i],
-				recording->snapshot->site_count + i);
+			err = reserved_add(recorder, ap_loss_name(i), &loss[i],
+				recorder->snapshot->site_count + i);
 		else if (loss[i].allocated.samples)
-			err = live_full_add(recording, &loss[i].allocated);
+			err = live_full_add(recorder, &loss[i].allocated);
 	}
 	return err;
 }
@@ -274,7 +276,7 @@ static void lifetimes_sum(struct ap_lifetime *sum, const struct ap_site *site)
 		ap_lifetime_add(sum, &site->lifetime[i]);
 }
 
-/* The equations of abi.h. */
+/* Checks the equations of abi.h. */
 static bool sums_differ(const struct ap_snapshot *snapshot)
 {
 	struct ap_counters allocated = {0}, freed = {0};
@@ -318,40 +320,42 @@ void ap_record_processes_free(struct ap_record_process *processes, size_t count)
 	free(processes);
 }
 
-/* Makes the process the one whose sites are added. NULL: a key is of none. */
-static int process_enter(struct recording *recording, const struct ap_record_process *process)
+/* Begins the sites of a process. NULL: sites with a key of no process. */
+static int process_enter(struct recorder *recorder, const struct ap_record_process *process)
 {
 	struct ap_line line = {0};
 	int index;
 
-	recording->process = process;
-	recording->root = -1;
-	frames_clear(&recording->frames);
+	recorder->process = process;
+	recorder->root = -1;
+	frames_clear(&recorder->frames);
 	if (!process || !process->name)
 		return 0;
-	ap_symbolizer_set_jit(recording->symbolizer, process->jit);
+	ap_symbolizer_set_jit(recorder->symbolizer, process->jit);
 	if (process->table->files.opened)
-		ap_symbolizer_set_root(recording->symbolizer, process->table->files.root);
-	index = ap_profile_add_function(recording->profile, process->name, NULL, NULL, 0);
+		ap_symbolizer_set_root(recorder->symbolizer, process->table->files.root);
+	index = ap_profile_add_function(recorder->profile, process->name, NULL, NULL, 0);
 	if (index < 0)
 		return index;
 	line.function = (uint32_t)index;
-	recording->root = ap_profile_add_location(recording->profile, -1, 0, &line, 1);
-	return recording->root < 0 ? recording->root : 0;
+	recorder->root = ap_profile_add_location(recorder->profile, -1, 0, &line, 1);
+	return recorder->root < 0 ? recorder->root : 0;
 }
 
-/* Of all processes of a tree that have ended the number in keys is made up, with a pid of 0. */
+/*
+ * Whether a key belongs to a process. Groups of ended processes have made-up keys, with a pid of 0.
+ */
 static bool is_of(const struct ap_record_process *process, uint32_t key)
 {
 	return key == process->process ||
 	       (AP_PROCESS_PID(key) && AP_PROCESS_PID(key) == AP_PROCESS_PID(process->process));
 }
 
-/* Adds the sites of each process; the last turn is that of the keys that are of none. */
-static int sites_add(struct recording *recording, const struct ap_record_process *processes,
+/* Adds the sites of one process after the other, and last those of keys that belong to none. */
+static int sites_add(struct recorder *recorder, const struct ap_record_process *processes,
 	size_t count, struct ap_work *work)
 {
-	const struct ap_snapshot *snapshot = recording->snapshot;
+	const struct ap_snapshot *snapshot = recorder->snapshot;
 	bool *added = calloc(snapshot->site_count + 1, sizeof(*added));
 	size_t done = 0;
 	int err = added ? 0 : -ENOMEM;
@@ -359,14 +363,14 @@ static int sites_add(struct recording *recording, const struct ap_record_process
 	for (size_t turn = 0; turn <= count && !err; turn++) {
 		const struct ap_record_process *process = turn < count ? &processes[turn] : NULL;
 
-		err = process_enter(recording, process);
+		err = process_enter(recorder, process);
 		for (size_t i = 0; i < snapshot->site_count && !err; i++) {
 			if (added[i] ||
 				(process && !is_of(process, snapshot->site_keys[i].process)))
 				continue;
 			added[i] = true;
 			ap_work_step(work, done++, snapshot->site_count, NULL);
-			err = site_add(recording, i);
+			err = site_add(recorder, i);
 		}
 	}
 	free(added);
@@ -377,7 +381,7 @@ int ap_record_tree(struct ap_profile *profile, const struct ap_snapshot *snapsho
 	const struct ap_record_process *processes, size_t count, struct ap_symbolizer *symbolizer,
 	struct ap_record_faults *faults, struct ap_work *work)
 {
-	struct recording recording = {
+	struct recorder recorder = {
 		.profile = profile,
 		.symbolizer = symbolizer,
 		.snapshot = snapshot,
@@ -385,7 +389,7 @@ int ap_record_tree(struct ap_profile *profile, const struct ap_snapshot *snapsho
 		.faults = faults,
 	};
 	const struct ap_mapping *program = processes->table->program;
-	int err = recording.ages ? 0 : -ENOMEM;
+	int err = recorder.ages ? 0 : -ENOMEM;
 
 	if (!err && program) {
 		err = ap_symbolize_mapping(profile, program);
@@ -397,11 +401,11 @@ int ap_record_tree(struct ap_profile *profile, const struct ap_snapshot *snapsho
 	memset(faults, 0, sizeof(*faults));
 	faults->sums_differ = sums_differ(snapshot);
 	if (!err)
-		err = sites_add(&recording, processes, count, work);
+		err = sites_add(&recorder, processes, count, work);
 	if (!err)
-		err = losses_add(&recording);
-	free(recording.ages);
-	frames_clear(&recording.frames);
+		err = losses_add(&recorder);
+	free(recorder.ages);
+	frames_clear(&recorder.frames);
 	profile->info.samples = snapshot->totals.allocated.samples;
 	profile->info.frees = snapshot->totals.freed.samples;
 	profile->info.lost = stacks_lost(snapshot);

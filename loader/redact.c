@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What follows the last slash: in an interned string, the end of the same string. */
+/* What follows the last slash; a pointer into the same string. */
 static const char *without_folders(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -14,8 +14,8 @@ static const char *without_folders(const char *path)
 }
 
 /*
- * Compilers at run time put the source into the name: "JS:*get /home/a/app.js:3:17". Of each word
- * that is an absolute path only the end is kept.
+ * Compilers at run time put the source into the name: "JS:*get /home/a/app.js:3:17". In each word,
+ * an absolute path is cut to its last part.
  */
 static int name_redact(struct ap_profile *profile, const char **name)
 {

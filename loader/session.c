@@ -22,15 +22,17 @@
 #include "process_watch.h"
 #include "uprobe_multi.h"
 
-/* How long a thread may take to leave a program after the probes are out: only preemption delays
- * it, so this is very long. */
+/*
+ * How long a thread may take to leave a BPF program after the probes are out. Only preemption
+ * delays it, so this is plenty.
+ */
 #define LEAVE_TRIES    500
 #define LEAVE_PAUSE_NS (10 * AP_MILLISECOND_NS)
 
-/* Most stacks ask for sizes of one class or two, and some for many. */
+/* A stack has a site for each class of sizes: most stacks have one or two, some have many. */
 #define SITES_PER_STACK 4
 
-/* Of a stack that is not resident, at once. */
+/* How many pages of a stack that is not resident are brought in at once. */
 #define TOUCH_PAGES 16
 
 struct ap_session {
@@ -41,8 +43,8 @@ struct ap_session {
 	struct ring_buffer *wishes;
 	pid_t pid;
 	bool has_tree;
-	/* While wishes are taken: */
-	const struct ap_process_files *wishes_files; /* whose memory */
+	/* Set while wishes are taken: */
+	const struct ap_process_files *wishes_files; /* of the target */
 	bool wants_mappings;
 	ap_session_mapped_fn *mapped;
 	void *mapped_context;
@@ -86,7 +88,7 @@ static int maps_size(struct allocprof_bpf *skeleton, const struct ap_session_opt
 	return err;
 }
 
-/* The maps of who is recorded. */
+/* Makes the programs use the watch's maps of processes. */
 static int maps_share(struct allocprof_bpf *skeleton, const struct ap_process_watch *tree)
 {
 	int err = bpf_map__reuse_fd(
@@ -97,7 +99,9 @@ static int maps_share(struct allocprof_bpf *skeleton, const struct ap_process_wa
 			     ap_process_watch_map(tree, AP_WATCH_LISTS));
 }
 
-/* Brings memory in by reading it, and what is above it on the stack. What cannot be read is none.
+/*
+ * Brings in the pages of a stack from an address upwards, by reading them, up to the first that
+ * cannot be read.
  */
 static void memory_touch(const struct ap_process_files *files, uint64_t address)
 {
@@ -154,7 +158,7 @@ uint64_t ap_session_wishes_lost(const struct ap_session *session)
 	return session->skeleton->bss->wishes_lost;
 }
 
-/* The tables' side of the programs. */
+/* Opens the unwind tables, and the ring buffer of wishes. */
 static int unwind_open(struct ap_session *session)
 {
 	struct ap_unwind_maps maps = {
@@ -195,7 +199,7 @@ const struct ap_unwind_counts *ap_session_unwind_counts(const struct ap_session 
 	return ap_unwind_counts(session->unwind);
 }
 
-/* Of the two programs for allocations the kernel can load one. */
+/* Chooses which of the two programs for allocations is loaded, by what the kernel can load. */
 static void programs_choose(struct ap_session *session)
 {
 	const struct ap_preflight *kernel = &session->kernel;
@@ -243,7 +247,7 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 		free(session);
 		return err;
 	}
-	/* uprobe_multi finds a process by its first thread alone, and only while that is alive. */
+	/* uprobe_multi finds a process only by its first thread, while that is alive. */
 	session->kernel.has_uprobe_multi &= ap_thread_alive(pid, pid);
 	session->skeleton = allocprof_bpf__open();
 	if (!session->skeleton) {
@@ -271,13 +275,13 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 		err = allocprof_bpf__load(session->skeleton);
 	if (!err)
 		err = unwind_open(session);
-	/* A kernel that does not let us leaves what an earlier program held where it was. */
+	/* If the kernel does not allow it, what a program held before an exec stays live. */
 	if (!err && !session->has_tree)
 		session->skeleton->links.on_target_exec =
 			bpf_program__attach(session->skeleton->progs.on_target_exec);
 out:
 	if (err) {
-		/* Who may not load a program gets EPERM: EACCES is the verifier's. */
+		/* A missing right gives EPERM. EACCES comes from the verifier. */
 		ap_preflight_explain(error, err == -EACCES ? -EINVAL : err,
 			"the kernel does not take the BPF programs");
 		ap_session_close(session);
@@ -330,7 +334,7 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
 	if (!attachment)
 		return ap_error_errno(error, AP_EXIT_FAILURE, -ENOMEM,
 			"cannot attach to process %d", session->pid);
-	/* A link of uprobe_multi is the process's, whichever of its threads has exited. */
+	/* A link of uprobe_multi belongs to the process and survives the exit of any thread. */
 	if (attachment->tid == tid || (attachment->tid && session->programs.multi))
 		return 0;
 	if (!session->begin_ns)
@@ -357,7 +361,7 @@ int ap_session_detach(struct ap_session *session)
 	struct ap_totals totals;
 	int err = 0;
 
-	/* One store, after which neither probe counts. */
+	/* With one store both probes stop counting at the same moment. */
 	session->skeleton->bss->closed = 1;
 	ap_attachments_close(session->attachments, session->attachment_count);
 	for (int i = 0; i < LEAVE_TRIES; i++) {

@@ -72,7 +72,7 @@ static void plain_put(struct output *out, const char *name)
 				put(out, "(anon)", 6);
 			c += sizeof(ANONYMOUS) - 2;
 		} else if (depth && strncmp(c, "->", 2) == 0) {
-			c++; /* in "fn(A) -> B" it closes nothing */
+			c++; /* the ">" of "fn(A) -> B" closes nothing */
 		} else if (*c == '<' || *c == '(') {
 			if (!depth++ && *c == '<')
 				turbofish_cut(out, start);
@@ -81,7 +81,7 @@ static void plain_put(struct output *out, const char *name)
 			if (!depth && *c == ')' && c[1] == ' ')
 				return; /* " const", " [clone .cold]" */
 		} else if (!depth && *c == ' ' && !after_operator) {
-			out->used = start; /* that was the return type */
+			out->used = start; /* what came before was the return type */
 			out->bytes[start] = '\0';
 		} else if (!depth && *c != ' ') {
 			put(out, c, 1);
@@ -89,8 +89,10 @@ static void plain_put(struct output *out, const char *name)
 	}
 }
 
-/* Cuts off "Type as Trait", and "dyn Trait + Others", what comes after the first; the type may have
- * such things in its own brackets. */
+/*
+ * Cuts "Type as Trait" and "dyn Trait + Others" after the first part. Brackets inside of the type
+ * are skipped.
+ */
 static void trait_cut(char *type)
 {
 	size_t depth = 0;
@@ -107,7 +109,7 @@ static void trait_cut(char *type)
 	}
 }
 
-/* The end of the bracket that a name begins with; NULL: there is none. */
+/* The end of the bracket with which a name begins; NULL: it is not closed. */
 static const char *bracket_end(const char *name)
 {
 	size_t depth = 0;

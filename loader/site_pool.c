@@ -21,7 +21,7 @@ static bool key_equal(const void *array, uint32_t index, const void *key)
 	return !memcmp((const struct ap_site_key *)array + index, key, sizeof(struct ap_site_key));
 }
 
-/* The pool's site of that key. NULL: there is none. */
+/* The pool's site with a key. NULL: there is none. */
 static struct ap_site *site_find(const struct ap_site_pool *pool, const struct ap_site_key *key)
 {
 	int64_t index = ap_table_find(
@@ -71,7 +71,7 @@ static int sites_take(
 	return err;
 }
 
-/* As the programs have it: floor(log2(size)). */
+/* The same as size_class() of the BPF programs: floor(log2(size)). */
 static uint32_t size_class(uint64_t size)
 {
 	return size ? 63 - (uint32_t)__builtin_clzll(size) : 0;
@@ -133,7 +133,7 @@ static int live_take(struct ap_site_pool *pool, int map, ap_site_pool_owner_fn *
 int ap_site_pool_take(struct ap_site_pool *pool, const struct ap_snapshot_maps *maps,
 	ap_site_pool_owner_fn *owner, void *context, uint64_t now_ns)
 {
-	/* Sites first: the blocks are freed there. */
+	/* Sites before blocks, which are counted as freed at their sites. */
 	int err = sites_take(pool, maps->sites, owner, context);
 
 	return err ? err : live_take(pool, maps->live, owner, context, now_ns);

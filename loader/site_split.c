@@ -75,11 +75,11 @@ static int64_t objects_round(uint64_t fixed)
 	return (int64_t)((fixed >> AP_OBJECT_SHIFT) + (fixed >> (AP_OBJECT_SHIFT - 1) & 1));
 }
 
-/* What is to be shared out, and how much of it has been. */
+/* Counters that are shared out to parts: what is left, and what has been given. */
 struct share {
-	int64_t objects, bytes, samples, squares; /* that are left */
-	uint64_t fixed;				  /* objects, as the parts have them, so far */
-	int64_t given;				  /* of them, rounded */
+	int64_t objects, bytes, samples, squares; /* what is left */
+	uint64_t fixed;				  /* fixed-point objects of the parts so far */
+	int64_t given;				  /* and the whole objects that these were given */
 };
 
 static struct share share_of(const struct ap_counters *counters)
@@ -88,7 +88,7 @@ static struct share share_of(const struct ap_counters *counters)
 		.objects = objects_round(counters->objects),
 		.bytes = (int64_t)counters->weight,
 		.samples = (int64_t)counters->samples,
-		/* Not what a hostile target has made of it. */
+		/* A hostile target can make it larger. */
 		.squares = counters->squares > INT64_MAX ? INT64_MAX : (int64_t)counters->squares,
 	};
 }
@@ -98,7 +98,7 @@ static int64_t smaller(uint64_t want, int64_t left)
 	return want > (uint64_t)left ? left : (int64_t)want;
 }
 
-/* Takes what a class has, as far as there is some left. Whether that is anything. */
+/* Takes the counters of a class, as far as so much is left. Returns whether that is anything. */
 static bool share_take(struct share *share, const struct ap_lifetime *want, struct share *taken)
 {
 	share->fixed += want->objects;
@@ -131,7 +131,7 @@ static struct ap_site_part *part_add(
 	return part;
 }
 
-/* What no class has. Objects that are left alone are a matter of rounding: the last class's. */
+/* Adds what is in no class. Objects without bytes come from rounding, and go to the last class. */
 static void rest_add(struct ap_site_part *part, unsigned int first, unsigned int *count,
 	const struct share *share, bool is_live)
 {
@@ -167,7 +167,7 @@ unsigned int ap_site_split(const struct ap_site *site, const struct ap_site_ages
 			part_add(part, &count, &taken, false)->lifetime = i;
 	rest_add(part, 0, &count, &freed, false);
 	first = count;
-	/* The oldest first: what has gone since the blocks were read was young, most of it. */
+	/* The oldest first: blocks freed since the map was read were mostly young. */
 	for (int i = AP_AGES; ages && i-- > 0;)
 		if (share_take(&live, &ages->age[i], &taken))
 			part_add(part, &count, &taken, true)->age = i;

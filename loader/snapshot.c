@@ -54,7 +54,10 @@ void ap_lifetime_add(struct ap_lifetime *sum, const struct ap_lifetime *more)
 	sum->squares += more->squares;
 }
 
-/* One element at a time, for a map without batches. An element deleted meanwhile is left out. */
+/*
+ * Reads one element at a time, for kernels without batches. An element deleted meanwhile is left
+ * out.
+ */
 static int dump_slowly(
 	int map, uint32_t key_size, uint32_t value_size, uint32_t room, struct ap_map_dump *dump)
 {
@@ -84,15 +87,17 @@ int ap_map_dump_read(int map, uint32_t key_size, uint32_t value_size, struct ap_
 		return -errno;
 	if (info.key_size != key_size || info.value_size != value_size)
 		return -EINVAL;
-	/* Room for all at once: a batch smaller than a bucket would fail. Untouched pages of a
-	 * large allocation cost nothing. */
+	/*
+	 * Room for everything in one batch: a batch smaller than a bucket would fail. Untouched
+	 * pages of a large allocation cost nothing.
+	 */
 	dump->keys = calloc(info.max_entries, key_size);
 	dump->values = calloc(info.max_entries, value_size);
 	if (!dump->keys || !dump->values)
 		return -ENOMEM;
 	count = info.max_entries;
 	err = bpf_map_lookup_batch(map, NULL, &position, dump->keys, dump->values, &count, NULL);
-	/* ENOENT says that the map has no more than these. */
+	/* ENOENT means that the whole map has been read. */
 	if (!err || errno == ENOENT) {
 		dump->count = count;
 		return 0;
@@ -184,7 +189,10 @@ int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *map
 		maps->threads, sizeof(*ret->thread_ids), sizeof(*ret->threads), &threads);
 	if (err)
 		goto out;
-	/* Sites before stacks: every site's stack is there already. */
+	/*
+	 * Sites before stacks: a stack is inserted before its site, so every site read has its
+	 * stack.
+	 */
 	err = map_read(maps->sites, sizeof(*ret->site_keys), sizeof(*ret->sites), &sites);
 	if (err)
 		goto out;

@@ -14,13 +14,16 @@
 #include "mapping.h"
 #include "table.h"
 
-/* The version is to be raised with every change of the format; what names are like is the key's. */
+/*
+ * Raise the version with every change of the format. A change of the names themselves changes the
+ * key.
+ */
 static const struct ap_cache_kind kind = {
 	.magic = 0x73656d616e7061ULL, /* "apnames" */
 	.version = 1,
 };
 
-/* What stands before the packs in memory. Each of them has its size before it, and is padded. */
+/* The header of the memory file. The packs follow, each behind its size, and padded. */
 struct memory_header {
 	uint64_t size, hash; /* of all packs */
 };
@@ -39,7 +42,7 @@ int ap_symbol_cache_set_memory(struct ap_symbol_cache *cache, int memory)
 	ssize_t length;
 
 	cache->memory = memory;
-	/* A writer that was killed has left less than it began. */
+	/* After a writer was killed the file may be shorter than its header says. */
 	if (fstat(memory, &status) || pread(memory, &header, sizeof(header), 0) != sizeof(header) ||
 		header.size > AP_SYMBOL_MEMORY_MAX ||
 		(uint64_t)status.st_size != sizeof(header) + header.size)
@@ -104,7 +107,7 @@ void ap_symbol_cache_finish(struct ap_symbol_cache *cache)
 		pwrite(cache->memory, cache->next, cache->next_size, sizeof(header)) !=
 			(ssize_t)cache->next_size ||
 		pwrite(cache->memory, &header, sizeof(header), 0) != sizeof(header)) {
-		/* It says itself that it is not whole. */
+		/* The header tells the next reader that it is incomplete. */
 	}
 }
 
@@ -113,9 +116,9 @@ void ap_symbol_cache_finish(struct ap_symbol_cache *cache)
 #define NAME_SIZE 128
 
 /*
- * Whoever owns a file may make it say anything, but not be taken for another one: nobody sets the
- * time of its last change, unless the whole file system is a user's program (FUSE). A file without
- * a name is a copy of something, another one each time.
+ * Whether a file can be told from all others by its identity. The owner of a file cannot set the
+ * time of its last change, unless the file system is a user's program (FUSE). A file without a name
+ * is a copy, which is a different file each time.
  */
 static bool is_unmistakable(int fd)
 {
@@ -136,7 +139,10 @@ static bool disk_allows(const struct ap_symbol_file *file)
 	return allows;
 }
 
-/* Two debug files of one program do not take turns in one place. */
+/*
+ * The debug file is part of the name, so that two debug files of one program do not replace each
+ * other's names.
+ */
 static void name_format(char name[NAME_SIZE], const struct ap_symbol_key *key)
 {
 	snprintf(name, NAME_SIZE, "%s-%016llx.names", key->build_id,

@@ -18,7 +18,7 @@ static const char *intern(struct ap_symbol_names *names, const char *text)
 		&names->strings, text ? text : "", text ? strnlen(text, AP_STRING_MAX) : 0);
 }
 
-/* The demangled form of a name, worked out once; the name itself where there is none. */
+/* The demangled form of a name, which is computed once; the name itself if it has none. */
 static const char *display_name(struct ap_symbol_names *names, const char *name)
 {
 	int index = ap_intern_index(&names->strings, name, strnlen(name, AP_STRING_MAX));
@@ -76,9 +76,9 @@ static const char *symbol_name(struct ap_symbol_names *names, const struct ap_el
 }
 
 /*
- * The name of the function itself: that of the symbol table, which has what the linker and the
- * programs know it by. But compilers split functions into foo.cold, foo.part.0 and the like, and
- * number those that are inside another one; for a reader they are what the debug information says.
+ * The name of a function: that of the symbol table, by which the linker and other tools know it.
+ * But compilers split functions into foo.cold, foo.part.0 and the like, and number functions inside
+ * others; these get the name that the debug information has.
  */
 static const char *function_name(
 	struct ap_symbol_names *names, const char *symbol, const struct ap_debug_frame *frame)

@@ -8,7 +8,7 @@
 #include "intern.h"
 #include "profile.h"
 
-/* The addresses come behind it, then the symbols, then the text. */
+/* Followed by the addresses, the symbols, and the text. */
 struct header {
 	struct ap_symbol_key key;
 	struct ap_symbol_shared shared;
@@ -16,18 +16,18 @@ struct header {
 	uint64_t text; /* bytes */
 };
 
-/* Strings are where they begin in the text; each ends with a NUL. */
+/* A symbol. Strings are offsets in the text; each ends with a NUL. */
 struct stored {
 	uint32_t name, system_name, file, zero;
 	int64_t line, start_line;
 };
 
-/* ---- Made ---- */
+/* ---- Writing ---- */
 
 /* What a pack is made from, with each string once. */
 struct maker {
 	struct ap_intern strings;
-	uint32_t *place; /* in the text, by a string's index */
+	uint32_t *place; /* offset in the text of each string, by its index */
 	uint32_t place_room;
 	uint64_t text;
 };
@@ -126,7 +126,7 @@ int ap_symbol_pack_make(const struct ap_symbol_key *key, const struct ap_symbol_
 	return err;
 }
 
-/* ---- Read ---- */
+/* ---- Reading ---- */
 
 static int symbol_take(
 	const struct stored *stored, const char *text, uint64_t bytes, struct ap_symbol *ret)
@@ -144,7 +144,7 @@ static int symbol_take(
 	return 0;
 }
 
-/* Every symbol is of one address, in their order: none is named twice, and none left out. */
+/* Checks that the symbols belong to the addresses in order, each to exactly one. */
 static int addresses_check(const struct ap_symbol_pack *pack)
 {
 	uint64_t next = 0;
@@ -171,7 +171,7 @@ int ap_symbol_pack_open(struct ap_symbol_pack *pack, const struct ap_symbol_key 
 		return -EBADMSG;
 	if (memcmp(&header->key, key, sizeof(*key)))
 		return -ESTALE;
-	/* None of the factors is large enough for a product that wraps. */
+	/* Counts have 32 bits, so no product wraps. */
 	if (header->text > size || size != sizeof(*header) +
 						   header->addresses * sizeof(*addresses) +
 						   header->symbols * sizeof(*stored) + header->text)

@@ -21,20 +21,23 @@
 /* One mapped file. */
 struct object {
 	struct ap_symbol_file file;
-	void *content; /* of the cache, in which strings may lie; NULL: none */
-	bool has_news; /* of which the cache does not know */
+	void *content; /* cached content that strings may point into; NULL: none */
+	bool has_news; /* more has been found than was cached */
 };
 
 /* An address that has been looked up: count symbols from first on. */
 struct known {
 	const struct object *object;
 	struct ap_pack_address at;
-	bool used; /* not only known from another time */
+	bool used; /* looked up this time, not only loaded from the cache */
 };
 
-/* Functions that have been added to a profile, by their pointers: C++'s names are long. */
+/*
+ * Functions that have been added to a profile, by the pointer of their names, since comparing long
+ * C++ names is slow.
+ */
 struct functions {
-	uint64_t profile; /* its number; 0: none */
+	uint64_t profile; /* number of that profile; 0: none */
 	struct added {
 		struct ap_symbol symbol;
 		uint32_t function;
@@ -58,7 +61,7 @@ struct ap_symbolizer {
 	uint32_t symbol_count, symbol_room;
 	struct ap_symbolizer_counts counts;
 	struct functions functions;
-	struct ap_symbol single; /* of an address that is not kept */
+	struct ap_symbol single; /* for an address that is not kept */
 };
 
 struct ap_symbolizer *ap_symbolizer_new(void)
@@ -164,7 +167,7 @@ static int known_add(struct ap_symbolizer *symbolizer, const struct known *known
 	return 0;
 }
 
-/* What is known from another time, as if it had been looked up. */
+/* Takes the cached names of a file as if they had been looked up. */
 static int pack_take(struct ap_symbolizer *symbolizer, const struct object *object,
 	const struct ap_symbol_pack *pack)
 {
@@ -191,7 +194,7 @@ static int object_get(
 	struct object *object;
 	int err = 0;
 
-	/* A process has some dozens, and what was found is kept by address. */
+	/* A linear search: a process has some dozens of files, and results are kept by address. */
 	for (uint32_t i = 0; i < symbolizer->object_count; i++) {
 		if (symbolizer->objects[i]->file.object == key) {
 			*ret = symbolizer->objects[i];
@@ -209,13 +212,16 @@ static int object_get(
 		err = pack_take(symbolizer, object, &pack);
 		ap_symbol_pack_clear(&pack);
 	}
-	/* Also after an error: something may lead to it. */
+	/* Also after an error, since something may point to it already. */
 	symbolizer->objects[symbolizer->object_count++] = object;
 	*ret = object;
 	return err;
 }
 
-/* Of too many, those that this time has asked for. */
+/*
+ * The addresses of a file, for the cache. If they are too many, only those that were looked up this
+ * time.
+ */
 static uint32_t object_addresses(const struct ap_symbolizer *symbolizer,
 	const struct object *object, bool only_used, struct ap_pack_address *ret)
 {
@@ -257,7 +263,7 @@ void ap_symbolizer_keep(struct ap_symbolizer *symbolizer)
 
 /* ---- Names ---- */
 
-/* What has no name is told by where it is. */
+/* The symbol of an address without a name: its place. */
 static int unknown_name(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapping,
 	uint64_t address, struct ap_symbol *ret)
 {
@@ -371,7 +377,7 @@ int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapp
 				address - mapping->start + mapping->offset, &in_file) == 0)
 			return object_symbolize(symbolizer, object, in_file, ret);
 	}
-	/* A runtime may have its code in a file of memory, too. */
+	/* A runtime may map its code from a memory file, too. */
 	err = jit_name(symbolizer, address, &symbolizer->single);
 	if (!err)
 		err = unknown_name(symbolizer, mapping, address, &symbolizer->single);
@@ -394,7 +400,7 @@ static bool added_equal(const void *array, uint32_t index, const void *key)
 	       a->start_line == b->start_line;
 }
 
-/* The function of a symbol in a profile; or -ENOMEM. */
+/* Adds the function of a symbol to a profile. Its index, or -ENOMEM. */
 static int function_add(struct ap_symbolizer *symbolizer, struct ap_profile *profile,
 	const struct ap_symbol *symbol)
 {

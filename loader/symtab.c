@@ -13,7 +13,10 @@
 /* 40 million symbols; Chromium with debug information has some two million. */
 #define SYMTAB_BYTES_MAX ((uint64_t)1 << 30)
 
-/* Globals before weak ones before locals, and functions before labels of assembler code. */
+/*
+ * The rank of a symbol: global before weak before local, and functions before labels of assembler
+ * code.
+ */
 static uint32_t symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	uint32_t rank = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 64 : 0;
@@ -27,7 +30,10 @@ static uint32_t symbol_rank(const GElf_Sym *symbol, const char *name)
 	default:
 		rank += 32;
 	}
-	/* malloc rather than __libc_malloc, but _Z... is a name like any other. */
+	/*
+	 * Fewer leading underscores are better (malloc before __libc_malloc), except those of
+	 * mangled names.
+	 */
 	while (*name == '_' && name[1] != 'Z' && name[1] != 'R' && rank % 16 < 15) {
 		rank++;
 		name++;
@@ -47,7 +53,7 @@ static bool is_function(const GElf_Sym *symbol)
 	}
 }
 
-/* Where the code section ends that a symbol without a size stands in; 0: not in code. */
+/* The end of the code section of a symbol without a size; 0: it is not in code. */
 static uint64_t section_end(Elf *elf, const GElf_Sym *symbol)
 {
 	GElf_Shdr header;

@@ -33,7 +33,7 @@ static void slot_fill(struct ap_table_slot *slots, uint32_t room, struct ap_tabl
 
 int ap_table_add(struct ap_table *table, uint64_t hash, uint32_t index)
 {
-	/* At most three quarters full, so that a search that fails ends soon. */
+	/* At most three quarters full, so that a failing search ends soon. */
 	if (table->count + 1 > table->room / 4 * 3) {
 		uint32_t room = table->room ? table->room * 2 : 64;
 		struct ap_table_slot *slots;

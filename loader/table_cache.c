@@ -13,14 +13,14 @@
 #define RULES_MAX 65536U
 #define BYTES_MAX (256U << 20)
 
-/* The version is to be raised with every change of what the compiler makes of a section. */
+/* Raise the version with every change of what ap_cfi_compile() makes of a section. */
 static const struct ap_cache_kind kind = {
 	.magic = 0x62617477756e7061ULL, /* "apnuwtab" */
 	.version = 4,
 	.machine = AP_ELF_MACHINE,
 };
 
-/* What stands before the rules and the rows. */
+/* Followed by the rules and the rows. */
 struct header {
 	char build_id[64];
 	uint64_t sections_hash;
@@ -46,7 +46,7 @@ static void name_format(char name[NAME_SIZE], const struct ap_object *object)
 	snprintf(name, NAME_SIZE, "%s.unwind", object->build_id);
 }
 
-/* Whatever is in the file, the arrays are safe to use after this. */
+/* Checks everything that users of the table rely on: the file is not trusted. */
 static bool is_sound(const struct ap_cfi *cfi)
 {
 	for (uint32_t i = 0; i < cfi->row_count; i++) {

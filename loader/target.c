@@ -56,7 +56,7 @@ void ap_target_read_names(struct ap_target *target)
 		text[length - (text[length - 1] == '\n')] = '\0';
 		ap_printable(target->comm, sizeof(target->comm), text);
 	}
-	/* A first thread that has exited shows none. */
+	/* A first thread that has exited has no command line. */
 	tid = ap_target_live_thread(target);
 	length = tid ? ap_proc_read(tid, "cmdline", text, sizeof(text)) : 0;
 	if (length <= 0)
@@ -113,7 +113,10 @@ int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 	target->pidfd = syscall(SYS_pidfd_open, pid, 0);
 	err = -errno;
 	if (target->pidfd < 0) {
-		/* A thread that is not the first of its process is EINVAL, or ENOENT since 6.9. */
+		/*
+		 * For a thread that is not the first of its process pidfd_open() fails with EINVAL,
+		 * or ENOENT since 6.9.
+		 */
 		ap_proc_read(pid, "status", text, sizeof(text));
 		tgid = strstr(text, "\nTgid:");
 		if (tgid && atoi(tgid + 6) != pid) {
@@ -138,7 +141,7 @@ int ap_target_open(struct ap_target *target, pid_t pid, struct ap_error *error)
 	return 0;
 }
 
-/* The mapping that the process has of the code with a file's probes. NULL: none. */
+/* The mapping of the code that has a file's probes. NULL: none. */
 static const struct ap_mapping *probed_mapping(
 	const struct ap_target *target, const struct ap_probed *probed)
 {
@@ -261,7 +264,7 @@ int ap_target_check_probes(const struct ap_target *target, struct ap_error *erro
 		files++;
 		unread += table->objects[i]->fd < 0;
 	}
-	/* Another user's process, without the right to open its files, shows them but no more. */
+	/* Then they are another user's: maps lists them, but they may not be opened. */
 	if (unread && unread == files)
 		return no_permission(error, target, "read the files of");
 	ap_error_what(error, AP_EXIT_NO_PROBE,

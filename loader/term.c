@@ -30,7 +30,7 @@ bool ap_progress_due(const struct ap_progress *progress, uint64_t now_ns)
 	return !progress->quiet && now_ns >= progress->next_ns;
 }
 
-/* Of the terminal, as it is now; one that does not know has room. */
+/* The width of the terminal now; unlimited if it does not know. */
 static int columns(FILE *out)
 {
 	struct winsize size;
@@ -42,7 +42,7 @@ void ap_progress_line(struct ap_progress *progress, uint64_t now_ns, const char 
 {
 	if (progress->quiet)
 		return;
-	/* Back to the start, the text, and clear what an older, longer line has left. */
+	/* Goes back to the start, writes, and clears the rest of a longer line. */
 	if (progress->terminal)
 		fprintf(progress->out, "\r%.*s\033[K", columns(progress->out) - 1, text);
 	else

@@ -24,7 +24,7 @@ void ap_text_blocks_add(
 			ap_value_add(blocks->size[labels->size], sample->value[value]);
 }
 
-/* "  10-100ms 12%", of what is not nothing. */
+/* Writes "  10-100ms 12%", unless it is 0. */
 static void share_write(FILE *out, const char *name, int64_t part, int64_t whole)
 {
 	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
@@ -73,7 +73,7 @@ static void sizes_write(FILE *out, const struct ap_text_blocks *blocks)
 void ap_text_blocks_write(
 	FILE *out, const struct ap_text_blocks *blocks, const struct ap_format_options *options)
 {
-	/* Shares of changes say nothing. */
+	/* Shares of changes would tell nothing. */
 	if (options->difference)
 		return;
 	if (options->lifetimes)

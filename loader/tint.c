@@ -5,11 +5,11 @@
 #include <string.h>
 
 #define PROGRAM_HUE 64
-#define FIRST_HUE   130 /* of the others: away from amber */
+#define FIRST_HUE   130 /* hues of other libraries begin here, away from amber */
 #define HUES	    24
 #define HUE_STEP    11.5
 
-/* FNV-1a, its bits mixed once more so that the high ones are as good as the low ones. */
+/* FNV-1a, with its bits mixed once more, so that the high bits are as good as the low ones. */
 static uint32_t text_hash(const char *text, size_t length)
 {
 	uint32_t hash = 2166136261u;

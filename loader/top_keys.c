@@ -58,7 +58,7 @@ static void select_row(struct ap_top_pane *pane, const struct ap_top_rows *rows,
 	int64_t last = (int64_t)rows->count - 1;
 
 	index = index > last ? last : index;
-	/* At the top one stays there, whatever comes first next. */
+	/* At the top, the selection stays with the first row, whichever that is next time. */
 	pane->selected = index <= 0 ? 0 : rows->rows[index].key;
 }
 
@@ -123,7 +123,7 @@ static void filter_key(struct ap_top *top, struct ap_top_pane *pane, unsigned in
 
 /* ---- Layout ---- */
 
-/* From one sandwich to another the way back stays. */
+/* From a sandwich to another one, the place to return to stays. */
 static void sandwich_show(
 	struct ap_top *top, struct ap_top_pane *pane, const struct ap_top_row *row)
 {
@@ -157,7 +157,10 @@ static int row_enter(struct ap_top *top, struct ap_top_pane *pane, unsigned int 
 	return ap_top_view_toggle(&top->view, row->key);
 }
 
-/* To where the other half of a sandwich begins, which comes to the top of the screen. */
+/*
+ * Moves the selection to the start of the other half of a sandwich, which comes to the top of the
+ * screen.
+ */
 static void half_switch(struct ap_top *top, struct ap_top_pane *pane)
 {
 	const struct ap_top_rows *rows = &top->rows;

@@ -7,7 +7,7 @@
 #include "error.h"
 #include "json.h"
 
-/* As wide as names may be: nothing is cut that a script could want. */
+/* Wide enough to cut no usual name, which a script could want. */
 #define WIDTH 200
 
 static int written(FILE *out)

@@ -7,15 +7,15 @@
 
 #include "table.h"
 
-/* In a tree, what is below that share of the total is summed up. */
+/* In a tree, rows below this share of the total are summed up. */
 #define SMALLEST_SHARE 0.005
 
 struct node {
 	uint64_t key;
-	uint32_t parent; /* index; of the roots NONE */
+	uint32_t parent; /* index; NONE: it is a root */
 	uint32_t function;
 	int64_t line;
-	enum ap_top_half half; /* of a root */
+	enum ap_top_half half; /* of a sandwich's root: which half */
 	struct ap_top_values value;
 	uint32_t first, count; /* children, in builder.order */
 };
@@ -26,12 +26,12 @@ struct builder {
 	const struct ap_top_sites *sites;
 	const struct ap_top_view *view;
 	struct ap_top_rows *rows;
-	char *matches; /* by function: whether the filter lets it through; NULL: no filter */
+	char *matches; /* for each function: whether the filter lets it through; NULL: no filter */
 	struct node *nodes;
 	uint32_t count, room;
 	struct ap_table by_key;
-	uint32_t *order;     /* nodes, those of one parent together, as they are to be shown */
-	uint32_t root_count; /* they come first in it */
+	uint32_t *order;     /* nodes in the order in which they are shown, siblings together */
+	uint32_t root_count; /* roots come first in `order` */
 	double smallest;
 };
 
@@ -84,8 +84,10 @@ static int matches_find(struct builder *builder)
 	return 0;
 }
 
-/* Where in a site's stack the function of a sandwich is, the outermost if it has called itself, so
- * that the site counts once; site->count: nowhere. */
+/*
+ * The place of a sandwich's function in a site's stack; site->count: it is not in it. Of a
+ * recursive function the outermost call, so that the site counts once.
+ */
 static uint32_t outermost_call(const struct builder *builder, const struct ap_top_site *site)
 {
 	const struct ap_shown_frame *frame = builder->sites->frames + site->first;
@@ -96,7 +98,10 @@ static uint32_t outermost_call(const struct builder *builder, const struct ap_to
 	return site->count;
 }
 
-/* In the flat table a function is looked for, in trees whatever it is called from or calls. */
+/*
+ * In the flat table the filter applies to the function of a row; in trees to any function of a
+ * stack.
+ */
 static bool site_matches(const struct builder *builder, const struct ap_top_site *site)
 {
 	const struct ap_shown_frame *frame = builder->sites->frames + site->first;
@@ -121,7 +126,7 @@ static bool node_equal(const void *array, uint32_t index, const void *key)
 	return ((const struct node *)array)[index].key == *(const uint64_t *)key;
 }
 
-/* Adds a site's values to a node, which has none of these yet; its index or -ENOMEM. */
+/* Finds or adds a node, and adds a site's values to it. Its index, or -ENOMEM. */
 static int64_t node_add(
 	struct builder *builder, const struct node *node, const struct ap_top_values *value)
 {
@@ -140,7 +145,7 @@ static int64_t node_add(
 	return index;
 }
 
-/* The node of a frame below another one, or of the first frame. */
+/* The same for a frame. */
 static int64_t frame_add(struct builder *builder, uint32_t parent,
 	const struct ap_shown_frame *frame, const struct ap_top_values *value)
 {
@@ -155,7 +160,7 @@ static int64_t frame_add(struct builder *builder, uint32_t parent,
 	return node_add(builder, &node, value);
 }
 
-/* The frames from first to last, both included, each below the one before. 0 or -ENOMEM. */
+/* Adds the frames from first to last, both included, each below the one before. 0 or -ENOMEM. */
 static int frames_add(struct builder *builder, const struct ap_top_site *site, int64_t parent,
 	uint32_t first, uint32_t last)
 {
@@ -242,7 +247,7 @@ static int node_compare(const void *a, const void *b, void *context)
 	const struct ap_function *functions = builder->sites->profile->functions;
 	int order = 0;
 
-	/* The roots, whose parent is NONE, come first. */
+	/* Roots, whose parent is NONE, come first. */
 	if (x->parent != y->parent)
 		return x->parent + 1 < y->parent + 1 ? -1 : 1;
 	if (x->half != y->half)
@@ -256,7 +261,7 @@ static int node_compare(const void *a, const void *b, void *context)
 		order = number_compare((double)x->value.live, (double)y->value.live);
 	if (!order)
 		order = number_compare(x->value.rate, y->value.rate);
-	/* Equal ones must not change places at each refresh. */
+	/* Equal rows must not change places at each refresh. */
 	return order ? order : (x->key < y->key ? -1 : x->key > y->key);
 }
 
@@ -318,7 +323,7 @@ static int rows_add(
 			ap_top_values_add(&small.value, &node->value);
 		}
 	}
-	/* A single one says more by its name, and hides nothing. */
+	/* Only several rows are branches, which are a level deeper than `above`. */
 	row.branch = builder->view->layout != AP_TOP_FLAT && above->key &&
 		     count - small.more + !!small.more > 1;
 	row.level += row.branch;

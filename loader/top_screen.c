@@ -15,21 +15,27 @@
 #define LEAST_COLUMNS 20
 #define LEAST_ROWS    5
 
-/* From that height on there is a line for the selected row, and room for more warnings. */
+/*
+ * From this height on, there is a line with details of the selected row, and room for more
+ * warnings.
+ */
 #define ROOMY_ROWS 16
 
-/* What the numbers of a tree leave to its names, beside what they do in the flat table. */
+/* The numbers of a tree leave this many more columns to its names than those of the flat table. */
 #define TREE_COLUMNS 32
 
 enum { PAIR_NONE, PAIR_WARNING, PAIR_END, PAIR_PLACE, PAIR_SORT };
 
 struct ap_top_screen {
 	SCREEN *curses;
-	int error; /* standard error, kept; -1: none */
+	int error; /* a copy of standard error, to be restored; -1: none */
 	bool ascii;
 };
 
-/* Nobody may write into the table. */
+/*
+ * Sends standard error to /dev/null, so that nothing is written into the table. Returns a copy of
+ * it.
+ */
 static int error_drop(void)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), kept;
@@ -97,7 +103,7 @@ void ap_top_screen_close(struct ap_top_screen *screen)
 {
 	if (!screen)
 		return;
-	/* What follows on a terminal that does not bring back what it showed before. */
+	/* Terminals that do not restore their earlier content go on below the table. */
 	move(LINES - 1, 0);
 	clrtoeol();
 	refresh();
@@ -159,7 +165,7 @@ int ap_top_screen_key(struct ap_top_screen *screen)
 
 /* ---- Drawing ---- */
 
-/* Where the next piece of a row goes. */
+/* Where the next part of a row is drawn. */
 struct pen {
 	const struct ap_top_screen *screen;
 	int row, column, width;
@@ -269,7 +275,7 @@ static void row_draw(struct pen *pen, const struct ap_top *top,
 	line_end(pen, attributes, PAIR_NONE);
 }
 
-/* The whole name of the selected row, which the table shortens. */
+/* Draws the whole name of the selected row, which the table shortens. */
 static void detail_draw(struct pen *pen, const struct ap_top *top, const struct ap_top_row *row)
 {
 	const struct ap_function *function;
@@ -293,7 +299,7 @@ static void foot_draw(struct pen *pen, const struct ap_top *top, const struct ap
 					    "row's  enter close, open  ? help";
 	char text[AP_TOP_TEXT];
 
-	/* A cell less: writing the last of a screen would scroll it. */
+	/* One cell less, since writing to the last cell of a screen would scroll it. */
 	pen->width--;
 	if (pane->filtering) {
 		snprintf(text, sizeof(text), "/%s_", top->view.filter);
@@ -350,7 +356,7 @@ void ap_top_screen_draw(
 	foot = height - 1 - (height >= ROOMY_ROWS);
 	header_draw(&pen, top, pane);
 	warnings_draw(&pen, top, height >= ROOMY_ROWS ? 3 : 1);
-	/* A tree wants room for its names. */
+	/* In a tree, names need more room. */
 	room = width - (top->view.layout == AP_TOP_FLAT ? 0 : TREE_COLUMNS);
 	ap_top_columns_choose(&columns, (unsigned int)width, (unsigned int)(room > 0 ? room : 0),
 		top->sites.reset, screen->ascii);

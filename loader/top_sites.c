@@ -66,7 +66,10 @@ static int frames_set(
 	struct ap_shown_frames shown = {0};
 	int err = ap_profile_frames(sites->profile, &sample, sites->show_allocator, &shown);
 
-	/* As a rule a stack that is named again has as many frames. */
+	/*
+	 * A stack that is symbolized again usually has as many frames as before, and keeps its
+	 * place.
+	 */
 	if (shown.count > site->count || err)
 		site->first = sites->frame_count;
 	site->count = 0;
@@ -134,7 +137,7 @@ static int64_t site_get(struct ap_top_sites *sites, uint64_t stack)
 	return sites->count++;
 }
 
-/* Names a site when it is new, and adds the counters of one key. */
+/* Symbolizes a site if it is new, and adds the counters of one key. */
 static int site_add(struct ap_top_sites *sites, uint64_t id, const struct ap_stack *stack,
 	const struct ap_mapping_table *table, const struct ap_site *counters)
 {
@@ -150,18 +153,21 @@ static int site_add(struct ap_top_sites *sites, uint64_t id, const struct ap_sta
 		err = site_name(sites, site, stack, table);
 	ap_counters_add(&site->allocated, &counters->allocated);
 	ap_counters_add(&site->freed, &counters->freed);
-	/* Key by key: the blocks of one are of about one size. */
+	/* Summed up by key, since the blocks of one key are of about the same size. */
 	site->value.variance += ap_estimate_live_variance(&counters->allocated, &counters->freed);
 	return err;
 }
 
-/* How many refreshes ago a rate begins. */
+/* How many refreshes back rates reach. */
 static uint32_t reach(const struct ap_top_sites *sites)
 {
 	return sites->refreshes < sites->window ? sites->refreshes : sites->window;
 }
 
-/* Counters are the target's doing: more freed than allocated counts as nothing live. */
+/*
+ * Computes the values of a site. A hostile target can have more freed than allocated, which counts
+ * as nothing live.
+ */
 static void site_count(struct ap_top_sites *sites, struct ap_top_site *site)
 {
 	uint32_t slot = sites->refreshes % AP_TOP_WINDOW;
@@ -176,7 +182,9 @@ static void site_count(struct ap_top_sites *sites, struct ap_top_site *site)
 		value->variance = 0;
 	}
 	value->growth = value->live - site->live_at_reset;
-	/* What no longer fits the map of live blocks was allocated under its own stack. */
+	/*
+	 * Blocks for which the live map had no room: their allocation counts at their own stacks.
+	 */
 	value->rate = 0;
 	if (sites->seconds > 0 && site->stack != AP_LOSS_LIVE_FULL)
 		value->rate = (double)since / sites->seconds;
@@ -194,7 +202,7 @@ static int losses_add(struct ap_top_sites *sites, const struct ap_snapshot *snap
 	return err;
 }
 
-/* Whether a program has written this key, which the loader does not take for granted. */
+/* Whether a key is one that the BPF programs write. */
 static bool key_is_whole(const struct ap_top_sites *sites, const struct ap_site_key *key)
 {
 	return !key->zero && AP_PROCESS_PID(key->process) == (uint32_t)sites->pid &&
@@ -217,7 +225,7 @@ int ap_top_sites_update(struct ap_top_sites *sites, const struct ap_snapshot *sn
 
 		if (key_is_whole(sites, key))
 			stack = ap_snapshot_stack(snapshot, key->stack);
-		/* A damaged key is not to meet the site of a loss, or of another stack. */
+		/* A damaged key must not be taken for that of a loss or of another stack. */
 		err = site_add(
 			sites, stack ? key->stack : ~key->stack, stack, table, &snapshot->sites[i]);
 	}

@@ -10,10 +10,10 @@
 #include "short_name.h"
 #include "units.h"
 
-/* A name that is cut says more than a place; below that width a place is left out. */
+/* The least width of a place. With less room it is left out, since even a cut name tells more. */
 #define PLACE_COLUMNS 12
 
-/* What follows the name of the function where a half of a sandwich begins. */
+/* Room for what follows the function's name where a half of a sandwich begins. */
 #define HALF_ROOM 16
 static const char *const halves[] = {
 	[AP_TOP_WHOLE] = "", [AP_TOP_CALLED_BY] = ", called by", [AP_TOP_CALLS] = ", calls"};
@@ -27,7 +27,7 @@ static const struct ap_top_column objects = {"OBJECTS", AP_TOP_BY_OBJECTS, 10, t
 void ap_top_columns_choose(
 	struct ap_top_columns *ret, unsigned int width, unsigned int room, bool grows, bool ascii)
 {
-	/* What is least worth its room goes first. */
+	/* With less room, the least important columns go first. */
 	bool has_error = room >= 64, has_objects = room >= 50, has_rate = room >= 40;
 	bool has_growth = grows && room >= 56;
 	const struct ap_top_column *const all[] = {&live, has_error ? &error : NULL,
@@ -154,7 +154,7 @@ unsigned int ap_top_name(char name[AP_TOP_TEXT], char place[AP_TOP_TEXT],
 	size_t length, length_of_name;
 
 	place[0] = '\0';
-	/* Of a tree deeper than the screen is wide the end is seen. */
+	/* When a tree is deeper than the screen is wide, its end is shown. */
 	if (row->level * 2 + 8 > room)
 		lines[0] = '\0';
 	else

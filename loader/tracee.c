@@ -15,7 +15,7 @@
 
 #include "proc.h"
 
-/* More than a dynamic linker takes. Libraries are mapped below it, as a rule. */
+/* Larger than any dynamic linker; libraries are mapped below it, as a rule. */
 #define LINKER_SIZE (1ULL << 20)
 
 enum ap_stop ap_tracee_wait(pid_t pid, int flags, int *ret_signal)
@@ -44,9 +44,9 @@ enum ap_stop ap_tracee_wait(pid_t pid, int flags, int *ret_signal)
 }
 
 /*
- * The dynamic linker takes the right to write from what it has relocated, before it lets anything
- * run: glibc's and musl's do so for each library, after all have been mapped. What a program does
- * otherwise only after it has begun ends the wait.
+ * Whether a system call shows that all libraries are mapped. The dynamic linkers of glibc and musl
+ * make relocated data read-only, for each library, after all have been mapped and before any code
+ * runs. Calls that only a program makes that has begun count, too.
  */
 static bool is_linked(const struct __ptrace_syscall_info *call)
 {
@@ -111,7 +111,10 @@ bool ap_process_may_link(pid_t pid)
 {
 	char text[256], *code;
 
-	/* "running", or of one that waits in the kernel numbers, whose last one is its code. */
+	/*
+	 * "running"; or, of a process inside the kernel, numbers, of which the last is its
+	 * instruction pointer.
+	 */
 	if (ap_proc_read(pid, "syscall", text, sizeof(text)) <= 0)
 		return true;
 	code = strrchr(text, ' ');

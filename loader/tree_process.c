@@ -10,7 +10,7 @@
 
 #include "clock.h"
 
-/* How soon a process is looked at again: it loads its libraries when it has just begun. */
+/* How soon a process is scanned again: one that has just begun is loading its libraries. */
 #define PAUSE_LEAST_NS (1 * AP_MILLISECOND_NS)
 #define PAUSE_MOST_NS  (10000 * AP_MILLISECOND_NS)
 
@@ -51,7 +51,7 @@ void ap_tree_process_share_list(const struct ap_tree_options *options,
 }
 
 /*
- * A list that several have is never changed: who has other mappings than it gets a list of his own.
+ * A shared list is never changed: a process whose mappings differ from it gets a list of its own.
  */
 int ap_tree_process_unwind(const struct ap_tree_options *options, struct ap_tree_process *process,
 	const struct ap_mapping_table *table)
@@ -83,7 +83,10 @@ void ap_tree_process_leave_list(
 	process->list = AP_LIST_NONE;
 }
 
-/* What it has executed meanwhile has another name, and has its turn later. */
+/*
+ * Opens the process. If it has executed another program meanwhile it has another name; that exec is
+ * handled later.
+ */
 static bool process_open(const struct ap_tree_options *options, struct ap_tree_process *process)
 {
 	struct ap_target *target = &process->target;

@@ -6,7 +6,7 @@
 
 #define MAPPINGS_MIN 4096
 
-/* Of the lists behind the first one, of which there may be thousands. */
+/* For the lists other than the first, of which there may be thousands. */
 #define MAPPINGS_MIN_MORE 256
 
 bool ap_unwind_list_has(
@@ -16,7 +16,10 @@ bool ap_unwind_list_has(
 	       !memcmp(ranges, list->ranges, count * sizeof(*ranges));
 }
 
-/* Room for a list more. To replace an array takes the kernel 10 ms. */
+/*
+ * Makes room for another version. Returns 0, the descriptor of a new array, which is to be put into
+ * its slot (this takes the kernel 10 ms), or a negative errno.
+ */
 static int list_grow(struct ap_unwind_list *list, uint32_t slot, size_t count)
 {
 	uint64_t least = slot ? MAPPINGS_MIN_MORE : MAPPINGS_MIN;

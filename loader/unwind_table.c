@@ -20,27 +20,28 @@
 #include "unwind_list.h"
 #include "work.h"
 
-/* The least that is made: for 1 MiB of rows, 64 MiB of code. The first one is made before anything
- * is known of the target: to add an array takes the kernel some time, which a new child does not
- * wait.
+/*
+ * The smallest segment: 1 MiB of rows, 64 MiB of code. The first one is made before anything is
+ * known of the target, since adding an array takes the kernel some time, for which a new child does
+ * not wait.
  */
 #define SEGMENT_BLOCKS 16
 #define SEGMENT_PAGES  4096
 
-/* A target decides what it maps. Chromium's tables have 10 MB. */
+/* A target decides what it maps; this bounds the cost. Chromium's tables take 10 MB. */
 #define BYTES_MAX (1ULL << 30)
 
 struct segment {
 	struct ap_kernel_array blocks, pages;
 	uint32_t slot;
 	uint64_t row_room, page_room;
-	uint64_t rows, pages_used; /* rows are numbered through all blocks */
+	uint64_t rows, pages_used; /* used so far; rows are numbered through all blocks */
 };
 
 /* What is known of one mapped file. */
 struct file {
 	const struct ap_object *object;
-	struct ap_elf_file elf; /* its segments, not open any more */
+	struct ap_elf_file elf; /* its segments only: the file is closed */
 	struct ap_cfi cfi;	/* until it has been placed */
 	uint64_t base;
 	uint32_t slot, first_page, pages; /* pages 0: no table */
@@ -55,7 +56,7 @@ struct ap_unwind {
 	uint32_t segment_count, segment_room;
 	struct file *files;
 	uint32_t file_count, file_room;
-	struct ap_unwind_list lists[AP_LISTS]; /* list 0 always has a user more */
+	struct ap_unwind_list lists[AP_LISTS]; /* list 0 always has one more user */
 	struct ap_unwind_counts counts;
 	struct ap_work *work; /* NULL: nobody wants to know */
 };
@@ -105,7 +106,7 @@ static bool rule_equal(const void *array, uint32_t index, const void *key)
 		(const struct ap_unwind_rule *)array + index, key, sizeof(struct ap_unwind_rule));
 }
 
-/* The number of a rule among those of the process. */
+/* The number of a rule in the kernel's table of rules, to which it is added if it is new. */
 static uint16_t rule_get(struct ap_unwind *unwind, const struct ap_unwind_rule *rule)
 {
 	struct ap_unwind_rule *rules = unwind->rules.memory;
@@ -124,8 +125,8 @@ static uint16_t rule_get(struct ap_unwind *unwind, const struct ap_unwind_rule *
 }
 
 /*
- * Cuts a file's rows into pages: each begins with a row of its own, and does not cross a block.
- * `rows` is the segment's number of rows before, and is returned as it is after. Without a segment
+ * Cuts a file's rows into pages. Each page begins with a row of its own, and does not cross a
+ * block. `rows` is the number of rows in the segment before; returns that after. With `pages` NULL
  * it only counts.
  */
 static uint64_t pages_fill(const struct ap_cfi *cfi, uint64_t rows, struct ap_unwind_page *pages,
@@ -141,7 +142,10 @@ static uint64_t pages_fill(const struct ap_cfi *cfi, uint64_t rows, struct ap_un
 
 		while (next < cfi->row_count && cfi->rows[next].at < end)
 			next++;
-		/* A row at the very start of the page takes the place of the one before. */
+		/*
+		 * If a row begins at the very start of the page, the page needs none for the rule
+		 * before it.
+		 */
 		begins = first < next && !(cfi->rows[first].at & (AP_PAGE_SIZE - 1));
 		total = next - first + !begins;
 		if (total == 1 && !begins && rule == AP_RULE_NONE)
@@ -230,7 +234,7 @@ static int files_place(struct ap_unwind *unwind, uint32_t first)
 	return segment ? err : -ENOMEM;
 }
 
-/* The segments outlive the file. */
+/* Closes the file and keeps its segments. */
 static void segments_keep(struct file *file)
 {
 	struct ap_elf_file closing = file->elf;
@@ -261,7 +265,7 @@ static int file_compile(struct ap_unwind *unwind, struct file *file)
 		cached = !err;
 		if (err) {
 			err = ap_cfi_compile(&file->cfi, sections, count, base, size);
-			/* Without a cache it is only slower. */
+			/* That it could not be stored does not matter. */
 			if (!err)
 				ap_table_cache_store(&file->cfi, file->object, sections, count);
 		}
@@ -361,7 +365,7 @@ int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_ma
 		known, unwind->maps.mappings, list, table, ranges, count, mapping_fill, unwind);
 	if (!list)
 		unwind->counts.mappings = (uint32_t)count;
-	/* To be tried again. */
+	/* An incomplete list does not count as up to date, so that it is tried again. */
 	if (err && !failed)
 		known->count = 0;
 	return err ? err : failed;

@@ -16,7 +16,7 @@
 #include "error.h"
 #include "keeper.h"
 
-/* What BPF_LINK_CREATE takes, as Linux 6.6 and later have it in union bpf_attr. */
+/* The arguments of BPF_LINK_CREATE, as in union bpf_attr of Linux 6.6 and later. */
 struct link_create {
 	uint32_t program, target, attach_type, flags;
 	uint64_t path, offsets, semaphores, cookies;
@@ -47,7 +47,10 @@ int ap_uprobe_multi_attach(int program, const char *path, const uint64_t *offset
 AP_SEMAPHORE volatile uint16_t ap_check_semaphore;
 extern const char ap_check_site[] __attribute__((visibility("hidden")));
 
-/* Not a probe of otel_memory's: nobody is to take this process for one with an allocator. */
+/*
+ * A probe of another provider than otel_memory, so that nobody takes this process for one with such
+ * an allocator.
+ */
 static __attribute__((noinline)) unsigned int check_fire(void)
 {
 	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
@@ -66,7 +69,7 @@ static void *thread_fire(void *seen)
 	return NULL;
 }
 
-/* Where addresses of this program are in its file. */
+/* The file offset of an address in this program. */
 struct place {
 	uintptr_t address;
 	uint64_t offset; /* 0: not found */
@@ -88,7 +91,7 @@ static int place_find(struct dl_phdr_info *info, size_t size, void *context)
 	return 1; /* the first one is the program: no others */
 }
 
-/* A second thread is to be served, and another process that runs the same code is not. */
+/* Checks that a second thread is served, and another process with the same code is not. */
 static bool check_run(const struct attach_check_bpf *skeleton)
 {
 	unsigned int seen = 0;

@@ -15,7 +15,7 @@
 #define NOTES_SIZE_MAX	 (16ULL << 20)
 #define SYMBOLS_SIZE_MAX (1ULL << 30)
 
-/* The string at *at, which must end before `end`; *at is then behind it. NULL: it does not. */
+/* Takes the string at *at and moves *at behind it. NULL: it does not end before `end`. */
 static const char *string_take(const char **at, const char *end)
 {
 	const char *text = *at;
@@ -74,7 +74,7 @@ static bool arguments_fit(const char *text, size_t count)
 	return true;
 }
 
-/* Where in the file an address is; 0: nowhere. */
+/* The file offset of an address; 0: it is in no segment. */
 static uint64_t address_to_offset(Elf *elf, uint64_t address)
 {
 	size_t count;
@@ -234,7 +234,7 @@ static int sections_read(Elf *elf, struct ap_usdt *ret)
 	}
 	if (!ret->count)
 		return -ENOENT;
-	/* A static executable exports nothing: its symbol table may still have the variables. */
+	/* A static executable exports nothing, but its symbol table may have the variables. */
 	while ((section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header))
 			return -EBADMSG;

@@ -4,8 +4,8 @@
 #include <errno.h>
 
 /*
- * Aligned bytes in one call lie in one page, and the kernel copies up to eight with one move: the
- * target never sees half a number. (This machine is little endian: the low bytes come first.)
+ * An aligned variable lies within a page, and the kernel copies up to eight bytes with one move, so
+ * the target never sees half a number. (This machine is little endian: low bytes come first.)
  */
 static int memory_read(const struct ap_variable *variable, uint64_t *ret)
 {
