@@ -64,12 +64,17 @@ static inline unsigned class_last_entry(unsigned class)
 	return class_size(class) >> GRAIN_SHIFT;
 }
 
-/* How many slices a span of the class has: at least eight blocks' worth. */
+/* How many slices a span of the class has: the fewest for eight blocks that lose 1/32 at most. */
 static inline unsigned class_slices(unsigned class)
 {
 	size_t size = class_size(class);
+	unsigned slices = (size * 8 + SLICE_SIZE - 1) >> SLICE_SHIFT;
 
-	return size <= SMALL_MAX ? 1 : (size * 8 + SLICE_SIZE - 1) >> SLICE_SHIFT;
+	if (size <= SMALL_MAX)
+		return 1;
+	while ((slices << SLICE_SHIFT) % size > slices << (SLICE_SHIFT - 5))
+		slices++;
+	return slices;
 }
 
 #endif

@@ -33,6 +33,18 @@ static void test_waste_is_bounded(void **state)
 	assert_int_equal(class_size(CLASSES - 1), MEDIUM_MAX);
 }
 
+/* What is left behind the last block of a span: of one slice less than a block, of more 1/32. */
+static void test_spans_are_used_up(void **state)
+{
+	for (unsigned class = 0; class < CLASSES; class ++) {
+		size_t size = class_size(class), bytes = (size_t)class_slices(class) << SLICE_SHIFT;
+
+		assert_true(bytes / size >= 8);
+		if (size > SMALL_MAX)
+			assert_true(bytes % size <= bytes / 32);
+	}
+}
+
 static void test_entries_adjoin(void **state)
 {
 	assert_int_equal(class_first_entry(0), 0);
@@ -90,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_class_is_the_smallest),
 		cmocka_unit_test(test_waste_is_bounded),
+		cmocka_unit_test(test_spans_are_used_up),
 		cmocka_unit_test(test_entries_adjoin),
 		cmocka_unit_test(test_multiples_have_aligned_classes),
 		cmocka_unit_test(test_starts_are_recognized),
