@@ -12,6 +12,9 @@
 
 #include "child_hold.h"
 #include "clock.h"
+#include "mmap_watch.h"
+#include "process_tree.h"
+#include "process_watch.h"
 #include "units.h"
 
 #define SCAN_PAUSE_NS (AP_SECOND_NS / 20)
@@ -305,6 +308,26 @@ static bool scan_is_due(const struct recording *recording, uint64_t now)
 		       !ap_thread_alive(recording->target.pid, recording->tid));
 }
 
+/*
+ * Takes what poll() has reported. Returns whether the recording goes on; if not, recording->end is
+ * set. *held: the child of run is held, and has to be let go after the next scan.
+ */
+static bool events_take(
+	struct recording *recording, struct pollfd polled[POLLS], uint64_t now, bool *held)
+{
+	if (polled[POLL_MAPPED].revents)
+		mapped_take(recording, now);
+	if (polled[POLL_WISHES].revents)
+		wishes_take(recording, now);
+	recording_tree_follow(recording, now);
+	if (polled[POLL_TARGET].revents && !recording->root_ended) {
+		recording_root_ended(recording);
+		polled[POLL_TARGET].fd = -1;
+	}
+	*held = recording_hold_follow(recording, now);
+	return !end_take(recording, now);
+}
+
 int recording_wait(struct recording *recording, struct ap_error *error)
 {
 	struct recording_watcher *watcher = recording->watcher;
@@ -338,17 +361,7 @@ int recording_wait(struct recording *recording, struct ap_error *error)
 			break;
 		}
 		now = ap_clock_ns(CLOCK_MONOTONIC);
-		if (polled[POLL_MAPPED].revents)
-			mapped_take(recording, now);
-		if (polled[POLL_WISHES].revents)
-			wishes_take(recording, now);
-		recording_tree_follow(recording, now);
-		if (polled[POLL_TARGET].revents && !recording->root_ended) {
-			recording_root_ended(recording);
-			polled[POLL_TARGET].fd = -1;
-		}
-		held = recording_hold_follow(recording, now);
-		if (end_take(recording, now))
+		if (!events_take(recording, polled, now, &held))
 			break;
 		if (scan_is_due(recording, now)) {
 			err = recording_scan(recording, error);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "mmap_watch.h"
 #include "preload.h"
 
 const char *const cmd_run_help[] = {
@@ -71,48 +72,58 @@ static void program_warn(const struct ap_target *target)
 	recording_shadow_warn(target);
 }
 
+/*
+ * Starts the child with the probes attached, and lets it execute the command. 0, or a negative errno
+ * with the error filled in when the command does not run; there may be a child then, too.
+ */
+static int child_begin(struct recording *recording, struct ap_child *child,
+	struct ap_object *library, char **command, struct ap_error *error)
+{
+	struct ap_usdt usdt;
+	char path[PATH_MAX];
+	int err = library_find(path, error);
+
+	if (!err)
+		err = library_open(path, library, &usdt, error);
+	if (err)
+		return err;
+	err = ap_child_fork(child, command, path);
+	if (err) {
+		ap_error_errno(error, AP_EXIT_RUN_FAILURE, err, "cannot start a process");
+		ap_error_hint(error, "allow more of them: ulimit -u");
+		return err;
+	}
+	recording->child = recording->tid = child->pid;
+	err = recording_prepare(recording, error);
+	if (!err)
+		err = ap_target_open(&recording->target, child->pid, error);
+	if (!err)
+		err = recording_session_open(recording, error);
+	if (!err)
+		err = ap_session_attach(recording->session, library, &usdt, child->pid, error);
+	if (err)
+		return err;
+	/*
+	 * If neither works, the mappings are only scanned now and then, which is enough for most
+	 * programs.
+	 */
+	if (recording_tree_hold(recording))
+		ap_mmap_watch_open(&recording->watch, child->pid);
+	recording_begin(recording);
+	return ap_child_exec(child, command[0], error);
+}
+
 /* *status gets the child's status once it has ended. `library` must outlive the session. */
 static int record(struct recording *recording, struct ap_object *library, char **command,
 	int *status, struct ap_error *error)
 {
 	struct ap_child child = {.go = -1, .failed = -1};
 	struct ap_target *target = &recording->target;
-	struct ap_usdt usdt;
-	char path[PATH_MAX];
-	bool executed = false;
-	int err = library_find(path, error);
+	int err = child_begin(recording, &child, library, command, error);
+	bool executed = !err;
 
-	if (!err)
-		err = library_open(path, library, &usdt, error);
 	if (err)
 		goto out;
-	err = ap_child_fork(&child, command, path);
-	if (err) {
-		ap_error_errno(error, AP_EXIT_RUN_FAILURE, err, "cannot start a process");
-		ap_error_hint(error, "allow more of them: ulimit -u");
-		goto out;
-	}
-	recording->child = recording->tid = child.pid;
-	err = recording_prepare(recording, error);
-	if (!err)
-		err = ap_target_open(target, child.pid, error);
-	if (!err)
-		err = recording_session_open(recording, error);
-	if (!err)
-		err = ap_session_attach(recording->session, library, &usdt, child.pid, error);
-	if (err)
-		goto out;
-	/*
-	 * If neither works, the mappings are only scanned now and then, which is enough for most
-	 * programs.
-	 */
-	if (recording_tree_hold(recording))
-		ap_mmap_watch_open(&recording->watch, child.pid);
-	recording_begin(recording);
-	err = ap_child_exec(&child, command[0], error);
-	if (err)
-		goto out;
-	executed = true;
 	recording_exec_begin(recording);
 	recording_tree_follow(recording, recording->begin_ns);
 	ap_target_read_names(target);

@@ -20,6 +20,7 @@
 #include "clock.h"
 #include "kfunc.h"
 #include "process_watch.h"
+#include "target.h"
 #include "uprobe_multi.h"
 
 /*
@@ -230,6 +231,21 @@ static int programs_resolve(struct ap_session *session)
 	return err;
 }
 
+/* What the programs are told before they are loaded. */
+static void rodata_set(struct ap_session *session, const struct ap_session_options *options)
+{
+	struct allocprof_bpf__rodata *rodata = session->skeleton->rodata;
+
+	rodata->process_id = session->pid;
+	rodata->has_tree = session->has_tree;
+	rodata->pid_namespace = ap_pid_namespace();
+	rodata->hash_mask = options->hash_mask;
+	rodata->min_size = options->min_size;
+	rodata->max_size = options->max_size;
+	rodata->max_depth = options->max_depth;
+	rodata->by_thread = options->by_thread;
+}
+
 int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_options *options,
 	struct ap_error *error)
 {
@@ -256,14 +272,7 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 	}
 	session->pid = pid;
 	session->has_tree = options->tree;
-	session->skeleton->rodata->process_id = pid;
-	session->skeleton->rodata->has_tree = session->has_tree;
-	session->skeleton->rodata->pid_namespace = ap_pid_namespace();
-	session->skeleton->rodata->hash_mask = options->hash_mask;
-	session->skeleton->rodata->min_size = options->min_size;
-	session->skeleton->rodata->max_size = options->max_size;
-	session->skeleton->rodata->max_depth = options->max_depth;
-	session->skeleton->rodata->by_thread = options->by_thread;
+	rodata_set(session, options);
 	bpf_program__set_autoload(session->skeleton->progs.on_target_exec, !session->has_tree);
 	programs_choose(session);
 	err = programs_resolve(session);
