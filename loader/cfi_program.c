@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include <allocprof/machine.h>
+
 /* gcc nests one or two. */
 #define REMEMBERED_MAX 64
 
@@ -322,3 +324,4 @@ int ap_cfi_run(const struct ap_cfi_common *common, struct ap_cfi_reader *instruc
 		err = emit(context, run.at, &run.state);
 	return err;
 }
+ 

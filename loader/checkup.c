@@ -17,6 +17,7 @@
 #include "printable.h"
 #include "privilege.h"
 #include "session.h"
+#include "target.h"
 #include "units.h"
 
 /* What the maps take with their default sizes, and some room for tables. */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "child_hold.h"
 
-#include <errno.h>
 #include <linux/capability.h>
-#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "printable.h"
 #include "probe_state.h"
+#include "process_watch.h"
 #include "units.h"
 
 /* How long a program may take to map its libraries. */

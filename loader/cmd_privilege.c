@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

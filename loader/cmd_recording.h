@@ -9,9 +9,7 @@
 #include "cmd.h"
 #include "death.h"
 #include "jit.h"
-#include "mmap_watch.h"
-#include "process_tree.h"
-#include "process_watch.h"
+#include "perf_rings.h"
 #include "rate.h"
 #include "site_pool.h"
 #include "target.h"
@@ -28,6 +26,10 @@ struct recording_variables {
 	size_t count;
 };
 
+struct ap_debuginfod;
+struct ap_process_watch;
+struct ap_symbolizer;
+struct ap_tree;
 struct recording;
 
 /*

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "estimate.h"
 #include "printable.h"
+#include "process_watch.h"
 #include "units.h"
 
 #define RATE_WINDOW_NS (5 * AP_SECOND_NS)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "symbolize.h"
 #include "top_print.h"
 #include "top_screen.h"
 #include "units.h"

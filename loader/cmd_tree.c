@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "descendants.h"
+#include "process_tree.h"
+#include "process_watch.h"
 #include "units.h"
 
 static int watch_open(struct recording *recording, struct ap_error *error)

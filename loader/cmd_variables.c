@@ -11,6 +11,8 @@
 
 #include <allocprof/probe.h>
 
+#include "process_tree.h"
+
 static int variable_error(const struct recording *recording, int err, const char *what,
 	const char *option, struct ap_error *error)
 {

@@ -10,7 +10,6 @@
 
 #include "build_id.h"
 #include "elf_file.h"
-#include "regular_file.h"
 
 #define AP_DEBUG_DIRECTORY "/usr/lib/debug"
 

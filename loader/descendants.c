@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "proc.h"
+#include "process_watch.h"
 
 static pid_t parent_of(pid_t pid)
 {

@@ -6,7 +6,7 @@
 #ifndef ALLOCPROF_DESCENDANTS_H
 #define ALLOCPROF_DESCENDANTS_H
 
-#include "process_watch.h"
+struct ap_process_watch;
 
 /* Adds them all to the watch. 0; -ENOSPC: there are too many; or another negative errno. */
 int ap_descendants_watch(struct ap_process_watch *watch);

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "ended_processes.h"
 #include "holder.h"
+#include "process_watch.h"
 #include "table.h"
 #include "tree_process.h"
 

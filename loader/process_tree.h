@@ -11,13 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "death.h"
 #include "jit.h"
 #include "process_variables.h"
-#include "process_watch.h"
 #include "record.h"
 #include "session.h"
 #include "target.h"
 
+struct ap_process_watch;
 struct ap_tree;
 
 struct ap_tree_options {

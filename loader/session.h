@@ -13,10 +13,11 @@
 #include <allocprof/abi.h>
 
 #include "error.h"
+#include "mapping.h"
 #include "preflight.h"
 #include "snapshot.h"
-#include "target.h"
 #include "unwind_table.h"
+#include "usdt.h"
 
 struct ap_process_watch;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "debug_info.h"
 #include "error.h"
 #include "mapping.h"
 #include "table.h"

@@ -12,10 +12,10 @@
 
 #include "build_id.h"
 #include "debug_file.h"
-#include "debug_info.h"
 #include "elf_file.h"
 #include "symtab.h"
 
+struct ap_debug_info;
 struct ap_object;
 
 /* Which file it is, and in which state. */

@@ -10,6 +10,7 @@
 #include "jit.h"
 #include "mapping.h"
 #include "profile.h"
+#include "regular_file.h"
 #include "symbol_cache.h"
 #include "symbol_file.h"
 #include "symbol_name.h"

@@ -11,6 +11,7 @@
 #include "allocator.h"
 #include "clock.h"
 #include "record.h"
+#include "symbolize.h"
 
 int ap_top_sites_open(struct ap_top_sites *sites, pid_t pid)
 {

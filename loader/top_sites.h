@@ -13,8 +13,9 @@
 #include "mapping.h"
 #include "profile.h"
 #include "snapshot.h"
-#include "symbolize.h"
 #include "table.h"
+
+struct ap_symbolizer;
 
 /*
  * Rates are means over at most this many refreshes: those of a site with few samples would jump

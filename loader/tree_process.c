@@ -9,6 +9,7 @@
 #include <allocprof/process.h>
 
 #include "clock.h"
+#include "process_watch.h"
 
 /* How soon a process is scanned again: one that has just begun is loading its libraries. */
 #define PAUSE_LEAST_NS (1 * AP_MILLISECOND_NS)

@@ -3,7 +3,6 @@
 #ifndef ALLOCPROF_WORK_H
 #define ALLOCPROF_WORK_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct ap_work {

@@ -22,6 +22,7 @@
 #include <allocprof/probe.h>
 
 #include "session.h"
+#include "target.h"
 
 #define TURNS  7
 #define PROBES 10000

@@ -17,6 +17,7 @@
 #include <allocprof/probe.h>
 
 #include "session.h"
+#include "target.h"
 
 #define ROUNDS 50
 

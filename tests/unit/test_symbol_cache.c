@@ -19,6 +19,7 @@
 
 #include "build_id.h"
 #include "mapping.h"
+#include "regular_file.h"
 #include "symbol_cache.h"
 #include "symbolize.h"
 
