@@ -63,11 +63,11 @@ rmdir x.html
 attach closed -f pprof -o - "$pid" >&-
 hold
 kill -INT "$loader"
-ends 1 closed "cannot write -"
+ends 1 closed "cannot write to standard output"
 attach unread -f pprof -o - "$pid" > >(true)
 hold
 kill -INT "$loader"
-ends 1 unread "cannot write -"
+ends 1 unread "cannot write to standard output"
 
 # Nothing is lost by the signals that end a recording.
 for signal in TERM HUP; do
