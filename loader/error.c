@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -44,10 +45,20 @@ int ap_error_errno(struct ap_error *error, enum ap_exit status, int err, const c
 	vsnprintf(error->what, sizeof(error->what), format, args);
 	va_end(args);
 	ap_error_detail(error, "%s", strerror(-err));
-	if (err == -ENOMEM)
+	switch (err) {
+	case -ENOMEM:
 		ap_error_hint(error,
 			"see what is left with: free -m; a container or a unit of systemd "
 			"may have less");
+		break;
+	case -ENOSPC:
+		ap_error_hint(error, "make room on the disk; see it with: df -h");
+		break;
+	case -EMFILE:
+	case -ENFILE:
+		ap_error_hint(error, "allow more open files: ulimit -n");
+		break;
+	}
 	return err;
 }
 

@@ -58,8 +58,8 @@ void ap_error_hint(struct ap_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Fills in all of it for a failure with an errno: the detail is its text, and out of memory gets a
- * hint. Returns err, which must be negative.
+ * Fills in all of it for a failure with an errno: the detail is its text, and a lack of memory,
+ * disk or open files gets a hint. Returns err, which must be negative.
  */
 int ap_error_errno(struct ap_error *error, enum ap_exit status, int err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -2,17 +2,17 @@
 /*
  * What the BPF programs write and the loader reads: the keys and values of the kernel maps.
  *
- * Every counter only grows. What is live is allocated - freed; what happened between two moments
- * is the difference of two snapshots. The sums are exact: once no program is running,
+ * Every counter only grows. What is live is allocated - freed; what happened between two moments is
+ * the difference of two snapshots. The sums are exact: once no program is running,
  *
  *   sum of allocated over sites and losses, without AP_LOSS_LIVE_FULL  =  totals.allocated
  *   sum of freed over sites and losses  =  totals.freed + losses[AP_LOSS_LIVE_FULL].allocated
  *   sum of lifetimes over sites and losses  =  totals.freed
  *
- * Many threads add to them at once, by atomic additions to each number. Who reads them meanwhile
- * may see a sample in one and not in another yet.
+ * Many threads add to them at once, with an atomic addition for each number. A reader may see a
+ * sample in one number and not yet in another.
  *
- * A site is a stack, a class of sizes, and, when they are told apart, a thread.
+ * A site is a stack, a class of sizes, and, with --by-thread, a thread.
  *
  * A stack id below AP_STACK_FIRST is no stack but a reserved site, an enum ap_loss.
  */
@@ -32,14 +32,18 @@
 #define AP_OBJECT_SHIFT 16
 
 /*
- * The unit of `squares` below: 1 << AP_SQUARE_SHIFT square bytes. 2^82 square bytes have room: a
- * sum is at most the bytes allocated times the period, so that is reached after 8 EiB with a period
- * of 512 KiB, or after half a year of 16 GiB/s, of which --max-rate takes 1,000 samples a second.
- * With a period of a few KiB and more a sample has units enough; below, the counters say as much.
+ * The unit of `squares` below: 1 << AP_SQUARE_SHIFT square bytes. There is room for 2^82 square
+ * bytes. A sum is at most the bytes allocated times the period, so that is reached after 8 EiB with
+ * a period of 512 KiB, or after half a year of 16 GiB/s at 1,000 samples a second. With a period of
+ * a few KiB and more, one sample is many units; below that, the unit is too coarse, and estimate.h
+ * uses the other counters.
  */
 #define AP_SQUARE_SHIFT 18
 
-/* Why a sample could not be filed under its stack. The reserved site of that reason has it. */
+/*
+ * Why a sample could not be filed under its stack. It is counted at the reserved site of that
+ * reason instead.
+ */
 enum ap_loss {
 	AP_LOSS_SCRATCH,   /* more threads inside the probe at once than there is scratch for */
 	AP_LOSS_STACKS,	   /* the map of stacks is full */
@@ -58,8 +62,8 @@ enum ap_end {
 	AP_END_FRAME,	    /* no table for this code, and the frame pointer leads to no frame */
 	AP_END_READ,	    /* the stack could not be read there */
 	AP_END_DEEP,	    /* deeper than AP_FRAMES */
-	AP_END_CODE,	    /* code that is in no mapping known so far */
-	AP_END_UNSUPPORTED, /* the table says what the unwinder does not do */
+	AP_END_CODE,	    /* code that is in no mapping known yet */
+	AP_END_UNSUPPORTED, /* the table has a rule that the unwinder does not know */
 	AP_END_ORDER,	    /* the caller's frame would be below this one */
 	AP_ENDS
 };
@@ -72,7 +76,7 @@ struct ap_counters {
 	__u64 squares; /* weight * (weight - size) of each: the variance of weight: estimate.h */
 };
 
-/* What was freed after about as long: a part of ap_site.freed. */
+/* The part of ap_site.freed with lifetimes of one class. */
 struct ap_lifetime {
 	__u64 samples;
 	__u64 objects;
@@ -80,7 +84,10 @@ struct ap_lifetime {
 	__u64 squares;
 };
 
-/* Shorter than this, then by decades, and as long as 10^6 times this or longer. */
+/*
+ * Classes of lifetimes: shorter than this, then one for each decade, the last from 10^6 times this
+ * on.
+ */
 #define AP_LIFETIME_SHORTEST_NS 1000000ULL
 #define AP_SITE_LIFETIMES	8
 
@@ -100,7 +107,10 @@ static inline __attribute__((always_inline)) __u64 ap_objects_of(__u64 size, __u
 	       (((weight % size) << AP_OBJECT_SHIFT) + size / 2) / size;
 }
 
-/* ap_counters.squares of one sample. Of weights from 4 GiB on with less precision; modulo 2^64. */
+/*
+ * ap_counters.squares of one sample. Weights from 4 GiB on are squared with less precision. Modulo
+ * 2^64.
+ */
 static inline __attribute__((always_inline)) __u64 ap_square_of(__u64 size, __u64 weight)
 {
 	__u64 more = weight > size ? weight - size : 0;
@@ -113,8 +123,8 @@ static inline __attribute__((always_inline)) __u64 ap_square_of(__u64 size, __u6
 struct ap_site_key {
 	__u64 stack;
 	__u32 process;
-	__u32 thread;	  /* the kernel's number of it; 0: threads are not told apart */
-	__u32 size_class; /* the requested size is from 2^this to below 2^(this + 1); 0 is in 0 */
+	__u32 thread;	  /* the kernel's id of it; 0: threads are not kept apart */
+	__u32 size_class; /* of the requested size: from 2^this to below 2^(this + 1); 0 for 0 */
 	__u32 zero;
 };
 
@@ -136,7 +146,7 @@ struct ap_live_key {
 };
 
 struct ap_live {
-	__u64 stack; /* of the site that was charged; its class is that of the size */
+	__u64 stack; /* of the site that was charged; the size gives its size_class */
 	__u64 size;
 	__u64 weight;
 	__u64 born_ns; /* CLOCK_MONOTONIC */

@@ -13,15 +13,15 @@
 #endif
 
 /*
- * A process in the keys of sites and live blocks: its number as the loader sees it, and how many
- * programs it has executed, since what one held is gone with the next. The kernel has no pids of
- * more bits.
+ * A process as it stands in keys of sites and live blocks: its pid as the loader sees it, which has
+ * at most so many bits, and above it the number of programs that it has executed, since what one
+ * program held is gone with the next.
  */
 #define AP_PROCESS_SHIFT	22
 #define AP_PROCESS_EXEC		(1U << AP_PROCESS_SHIFT)
 #define AP_PROCESS_PID(process) ((process) & (AP_PROCESS_EXEC - 1))
 
-/* In place of the number of a list of mappings: there is none yet. */
+/* In place of the number of a list of mappings: no list yet. */
 #define AP_LIST_NONE 0xffffffffU
 
 /* Processes that are watched at once. */
@@ -33,7 +33,7 @@
  */
 struct ap_process {
 	__u64 ended_ns; /* CLOCK_MONOTONIC; 0: it lives */
-	__s32 status;	/* as wait() gives it, once it has ended */
+	__s32 status;	/* as waitpid() gives it, once it has ended */
 	__u32 oom;	/* the OOM killer had chosen it */
 	__u32 process;	/* in keys */
 	__u32 parent;	/* in keys, when it was forked; 0: it was there before */

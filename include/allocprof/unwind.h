@@ -19,17 +19,19 @@
 #define AP_PAGE_SIZE  (1U << AP_PAGE_SHIFT)
 #define AP_BLOCK_ROWS AP_PAGE_SIZE
 
-/* Slots for the arrays of pages and blocks: one array a start, and one for what was loaded later,
- * of 1 MiB and more. */
+/*
+ * Slots for the arrays of pages and blocks. Each start takes one, and files loaded later take one
+ * for every 1 MiB or more.
+ */
 #define AP_SEGMENTS 1024
 
-/* Lists of mappings: of so many processes, unless they have the same. */
+/* How many lists of mappings there can be; processes with the same mappings share one. */
 #define AP_LISTS 4096
 
-/* Of the rules of all files of a process. The 120 largest libraries of a desktop have 9,700. */
+/* Room for the rules of all files together. The 120 largest libraries of a desktop have 9,700. */
 #define AP_RULES_MAX 32768
 
-/* What a frame's CFA is, the stack pointer of its caller before the call. */
+/* How a frame's CFA is computed: the stack pointer of its caller before the call. */
 enum ap_cfa {
 	AP_CFA_NONE,	    /* no table for this code: try the frame pointer */
 	AP_CFA_REGISTER,    /* register + offset */
@@ -56,14 +58,14 @@ struct ap_unwind_rule {
 	__u8 zero[3];
 	__s32 cfa_offset, cfa_add;
 	__s32 fp_offset, bx_offset, ra_offset;
-	__s32 zero_too;
+	__s32 zero_end;
 };
 
 /* The numbers of two rules that every table has. */
 #define AP_RULE_NONE	    0
 #define AP_RULE_UNSUPPORTED 1
 
-/* From this byte of a page on, up to the next row, this rule. The first row of a page is at 0. */
+/* The rule from byte `at` of a page up to the next row. The first row of a page is at 0. */
 struct ap_unwind_row {
 	__u16 at;
 	__u16 rule;
@@ -86,21 +88,21 @@ struct ap_unwind_page {
  * Element 0 is none: its `start` says where the list is, first << 32 | count.
  */
 struct ap_unwind_mapping {
-	__u64 start, end;   /* what it holds: a part, where another has been put over it */
-	__u64 origin;	    /* where the whole mapping starts: frames count from there */
+	__u64 start, end;   /* where it holds: a part, if another one was put over it */
+	__u64 origin;	    /* where the whole mapping starts: offsets of frames count from there */
 	__u64 table_offset; /* of start in the file's table, in bytes of code */
 	__u32 segment;
 	__u32 first_page;
 	__u32 pages;	/* 0: no table: JIT code */
 	__u32 id;	/* struct ap_mapping.id */
 	__u64 check_at; /* address in the target; 0: it cannot be checked */
-	__u64 check;	/* what is there */
+	__u64 check;	/* the 8 bytes expected there */
 };
 
 /*
- * A frame as it is stored: mapping and offset in it, so that what is mapped there later is not
- * taken for it; or the address itself, when it is in no known mapping. Of a caller it is the byte
- * before the return address, which is inside the call.
+ * A frame as it is stored: its mapping and the offset in that, so that another file mapped there
+ * later is not taken for it; or the address itself, when it is in no known mapping. The address of
+ * a caller is the byte before the return address, which is inside the call.
  */
 #define AP_FRAME_KNOWN	       (1ULL << 63)
 #define AP_FRAME_ID_SHIFT      40
@@ -110,10 +112,10 @@ struct ap_unwind_mapping {
 #define AP_FRAME_ID(frame)     ((__u32)((frame) >> AP_FRAME_ID_SHIFT) & (AP_FRAME_ID_MAX - 1))
 #define AP_FRAME_OFFSET(frame) ((frame)&AP_FRAME_OFFSET_MASK)
 
-/* What a program asks the loader for, by a record in the ring buffer. */
+/* A request of a BPF program to the loader, in the ring buffer. */
 struct ap_wish {
-	__u64 code;    /* an address in no known mapping; 0: none */
-	__u64 memory;  /* an address that is not resident; 0: none */
+	__u64 code;    /* address of code in no known mapping, which should be read; 0: none */
+	__u64 memory;  /* an address that is not resident and should be; 0: none */
 	__u32 process; /* whose, as in keys */
 	__u32 zero;
 };

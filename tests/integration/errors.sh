@@ -66,6 +66,7 @@ for arguments in --help --version "help attach" "completion zsh"; do
   "$allocprof" $arguments >/dev/full 2>"$tmp/command.err" || status=$?
   equal "status of '$arguments' on a full disk" $status 1
   has "$tmp/command.err" "^allocprof: cannot write to standard output" || fail "'$arguments' on a full disk"
+  has "$tmp/command.err" "^hint: .*df -h" || fail "no hint that the disk is full"
 done
 
 # Outputs that cannot be written are known before the recording.
