@@ -41,12 +41,8 @@ static int64_t function_add(struct ap_call_tree *tree, struct ap_call_function *
 		&tree->strings, label, ap_short_name(label, sizeof(label), function->name));
 	if (!function->label)
 		return -ENOMEM;
-	if (ap_array_grow((void **)&tree->functions, tree->function_count, &tree->function_room,
-		    sizeof(*function)) ||
-		ap_table_add(&tree->function_table, hash, tree->function_count))
-		return -ENOMEM;
-	tree->functions[tree->function_count] = *function;
-	return tree->function_count++;
+	return ap_table_append(&tree->function_table, hash, (void **)&tree->functions,
+		&tree->function_count, &tree->function_room, function, sizeof(*function));
 }
 
 static bool frame_equal(const void *array, uint32_t index, const void *key)
@@ -66,12 +62,8 @@ static int64_t frame_add(struct ap_call_tree *tree, const struct ap_call_frame *
 	index = ap_table_find(&tree->frame_table, hash, frame_equal, tree->frames, frame);
 	if (index >= 0)
 		return index;
-	if (ap_array_grow(
-		    (void **)&tree->frames, tree->frame_count, &tree->frame_room, sizeof(*frame)) ||
-		ap_table_add(&tree->frame_table, hash, tree->frame_count))
-		return -ENOMEM;
-	tree->frames[tree->frame_count] = *frame;
-	return tree->frame_count++;
+	return ap_table_append(&tree->frame_table, hash, (void **)&tree->frames, &tree->frame_count,
+		&tree->frame_room, frame, sizeof(*frame));
 }
 
 static bool node_equal(const void *array, uint32_t index, const void *key)
@@ -90,12 +82,10 @@ static int64_t node_add(struct ap_call_tree *tree, uint32_t parent, uint32_t fra
 
 	if (index >= 0)
 		return index;
-	if (ap_array_grow(
-		    (void **)&tree->nodes, tree->node_count, &tree->node_room, sizeof(node)) ||
-		ap_table_add(&tree->node_table, hash, tree->node_count))
-		return -ENOMEM;
-	index = tree->node_count++;
-	tree->nodes[index] = node;
+	index = ap_table_append(&tree->node_table, hash, (void **)&tree->nodes, &tree->node_count,
+		&tree->node_room, &node, sizeof(node));
+	if (index < 0)
+		return index;
 	tree->frames[frame].uses++;
 	if (tree->nodes[parent].last_child)
 		tree->nodes[tree->nodes[parent].last_child].next = index;
@@ -221,14 +211,12 @@ static int part_add(struct ap_call_tree *tree, uint32_t node, int side,
 		return 0;
 	label = ap_table_find(
 		&tree->label_table, hash, labels_equal, tree->labels, &sample->labels);
-	if (label < 0) {
-		if (ap_array_grow((void **)&tree->labels, tree->label_count, &tree->label_room,
-			    sizeof(*tree->labels)) ||
-			ap_table_add(&tree->label_table, hash, tree->label_count))
-			return -ENOMEM;
-		label = tree->label_count++;
-		tree->labels[label] = sample->labels;
-	}
+	if (label < 0)
+		label = ap_table_append(&tree->label_table, hash, (void **)&tree->labels,
+			&tree->label_count, &tree->label_room, &sample->labels,
+			sizeof(sample->labels));
+	if (label < 0)
+		return (int)label;
 	part.label = (uint32_t)label;
 	memcpy(part.value, sample->value, sizeof(part.value));
 	if (sample->samples) {

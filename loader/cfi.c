@@ -70,11 +70,8 @@ static int rule_get(struct compiler *compiler, const struct ap_unwind_rule *rule
 		return (int)index;
 	if (cfi->rule_count == RULES_MAX)
 		return AP_RULE_UNSUPPORTED;
-	if (ap_array_grow((void **)&cfi->rules, cfi->rule_count, &cfi->rule_room, sizeof(*rule)) ||
-		ap_table_add(&compiler->rules, hash, cfi->rule_count))
-		return -ENOMEM;
-	cfi->rules[cfi->rule_count] = *rule;
-	return (int)cfi->rule_count++;
+	return (int)ap_table_append(&compiler->rules, hash, (void **)&cfi->rules, &cfi->rule_count,
+		&cfi->rule_room, rule, sizeof(*rule));
 }
 
 /* Rows come in the order of their addresses. */

@@ -112,7 +112,7 @@ static int unit_get(
 {
 	uint64_t hash = ap_hash_u64(0, (uintptr_t)die->cu);
 	int64_t index = ap_table_find(&scopes->by_unit, hash, unit_equal, scopes->units, die->cu);
-	struct ap_scope_unit *unit;
+	struct ap_scope_unit fresh = {.unit = die->cu}, *unit;
 	Dwarf_Die top;
 	int err;
 
@@ -122,12 +122,11 @@ static int unit_get(
 	}
 	if (!dwarf_diecu(die, &top, NULL, NULL))
 		return -ENOENT;
-	if (ap_array_grow((void **)&scopes->units, scopes->unit_count, &scopes->unit_room,
-		    sizeof(*scopes->units)) ||
-		ap_table_add(&scopes->by_unit, hash, scopes->unit_count))
+	index = ap_table_append(&scopes->by_unit, hash, (void **)&scopes->units,
+		&scopes->unit_count, &scopes->unit_room, &fresh, sizeof(fresh));
+	if (index < 0)
 		return -ENOMEM;
-	unit = &scopes->units[scopes->unit_count++];
-	*unit = (struct ap_scope_unit){.unit = die->cu};
+	unit = &scopes->units[index];
 	err = unit_walk(scopes, unit, &top);
 	*ret = unit;
 	return err;

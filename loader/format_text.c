@@ -57,14 +57,11 @@ static int site_add(struct sites *sites, struct site key, const struct ap_profil
 	struct site *site;
 	int64_t index = ap_table_find(&sites->table, hash, site_equal, sites->sites, &key);
 
-	if (index < 0) {
-		if (ap_array_grow(
-			    (void **)&sites->sites, sites->count, &sites->room, sizeof(key)) ||
-			ap_table_add(&sites->table, hash, sites->count))
-			return -ENOMEM;
-		index = sites->count++;
-		sites->sites[index] = key;
-	}
+	if (index < 0)
+		index = ap_table_append(&sites->table, hash, (void **)&sites->sites, &sites->count,
+			&sites->room, &key, sizeof(key));
+	if (index < 0)
+		return (int)index;
 	site = &sites->sites[index];
 	site->value = ap_value_add(site->value, sample->value[options->value]);
 	ap_estimate_add(&site->estimate, profile, sample, options->value);

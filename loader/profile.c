@@ -201,12 +201,8 @@ int ap_profile_add_mapping(struct ap_profile *profile, uint64_t start, uint64_t 
 	found = ap_table_find(&index->mappings, hash, mapping_equal, profile->mappings, &key);
 	if (found >= 0)
 		return (int)found;
-	if (ap_array_grow((void **)&profile->mappings, profile->mapping_count, &index->mapping_room,
-		    sizeof(key)) ||
-		ap_table_add(&index->mappings, hash, profile->mapping_count))
-		return -ENOMEM;
-	profile->mappings[profile->mapping_count] = key;
-	return (int)profile->mapping_count++;
+	return (int)ap_table_append(&index->mappings, hash, (void **)&profile->mappings,
+		&profile->mapping_count, &index->mapping_room, &key, sizeof(key));
 }
 
 static bool function_equal(const void *array, uint32_t index, const void *key)
@@ -238,12 +234,8 @@ int ap_profile_add_function(struct ap_profile *profile, const char *name, const 
 	found = ap_table_find(&index->functions, hash, function_equal, profile->functions, &key);
 	if (found >= 0)
 		return (int)found;
-	if (ap_array_grow((void **)&profile->functions, profile->function_count,
-		    &index->function_room, sizeof(key)) ||
-		ap_table_add(&index->functions, hash, profile->function_count))
-		return -ENOMEM;
-	profile->functions[profile->function_count] = key;
-	return (int)profile->function_count++;
+	return (int)ap_table_append(&index->functions, hash, (void **)&profile->functions,
+		&profile->function_count, &index->function_room, &key, sizeof(key));
 }
 
 static bool location_equal(const void *array, uint32_t index, const void *key)
@@ -341,12 +333,8 @@ int ap_profile_add_thread(struct ap_profile *profile, const char *name, int64_t 
 	found = ap_table_find(&index->threads, hash, thread_equal, profile->threads, &key);
 	if (found >= 0)
 		return (int)found;
-	if (ap_array_grow((void **)&profile->threads, profile->thread_count, &index->thread_room,
-		    sizeof(key)) ||
-		ap_table_add(&index->threads, hash, profile->thread_count))
-		return -ENOMEM;
-	profile->threads[profile->thread_count] = key;
-	return (int)profile->thread_count++;
+	return (int)ap_table_append(&index->threads, hash, (void **)&profile->threads,
+		&profile->thread_count, &index->thread_room, &key, sizeof(key));
 }
 
 static bool stack_equal(const void *array, uint32_t index, const void *key)

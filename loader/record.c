@@ -148,6 +148,7 @@ static int frame_location(struct ap_profile *profile, struct ap_symbolizer *symb
 {
 	uint64_t hash = ap_hash_u64(0, frame);
 	int64_t index = ap_table_find(&frames->by_frame, hash, frame_equal, frames->filed, &frame);
+	struct filed filed;
 	int location;
 
 	if (index >= 0)
@@ -155,12 +156,10 @@ static int frame_location(struct ap_profile *profile, struct ap_symbolizer *symb
 	location = frame_file(profile, symbolizer, table, frame);
 	if (location < 0)
 		return location;
-	if (ap_array_grow((void **)&frames->filed, frames->count, &frames->room,
-		    sizeof(*frames->filed)) ||
-		ap_table_add(&frames->by_frame, hash, frames->count))
-		return -ENOMEM;
-	frames->filed[frames->count++] = (struct filed){frame, (uint32_t)location};
-	return location;
+	filed = (struct filed){frame, (uint32_t)location};
+	index = ap_table_append(&frames->by_frame, hash, (void **)&frames->filed, &frames->count,
+		&frames->room, &filed, sizeof(filed));
+	return index < 0 ? (int)index : location;
 }
 
 static void frames_clear(struct frames *frames)

@@ -160,12 +160,11 @@ static uint64_t known_hash(const struct known *known)
 
 static int known_add(struct ap_symbolizer *symbolizer, const struct known *known)
 {
-	if (ap_array_grow((void **)&symbolizer->known, symbolizer->known_count,
-		    &symbolizer->known_room, sizeof(*known)) ||
-		ap_table_add(&symbolizer->known_table, known_hash(known), symbolizer->known_count))
-		return -ENOMEM;
-	symbolizer->known[symbolizer->known_count++] = *known;
-	return 0;
+	int64_t index = ap_table_append(&symbolizer->known_table, known_hash(known),
+		(void **)&symbolizer->known, &symbolizer->known_count, &symbolizer->known_room,
+		known, sizeof(*known));
+
+	return index < 0 ? (int)index : 0;
 }
 
 /* Takes the cached names of a file as if they had been looked up. */
@@ -407,6 +406,7 @@ static int function_add(struct ap_symbolizer *symbolizer, struct ap_profile *pro
 {
 	struct functions *functions = &symbolizer->functions;
 	uint64_t hash = ap_hash_u64((uint64_t)symbol->start_line, (uintptr_t)symbol->name);
+	struct added added;
 	int64_t index;
 	int function;
 
@@ -422,12 +422,10 @@ static int function_add(struct ap_symbolizer *symbolizer, struct ap_profile *pro
 		profile, symbol->name, symbol->system_name, symbol->file, symbol->start_line);
 	if (function < 0)
 		return function;
-	if (ap_array_grow((void **)&functions->added, functions->count, &functions->room,
-		    sizeof(*functions->added)) ||
-		ap_table_add(&functions->by_symbol, hash, functions->count))
-		return -ENOMEM;
-	functions->added[functions->count++] = (struct added){*symbol, (uint32_t)function};
-	return function;
+	added = (struct added){*symbol, (uint32_t)function};
+	index = ap_table_append(&functions->by_symbol, hash, (void **)&functions->added,
+		&functions->count, &functions->room, &added, sizeof(added));
+	return index < 0 ? (int)index : function;
 }
 
 int ap_symbolize_location(struct ap_symbolizer *symbolizer, struct ap_profile *profile,

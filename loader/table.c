@@ -56,6 +56,15 @@ int ap_table_add(struct ap_table *table, uint64_t hash, uint32_t index)
 	return 0;
 }
 
+int64_t ap_table_append(struct ap_table *table, uint64_t hash, void **array, uint32_t *count,
+	uint32_t *room, const void *element, size_t size)
+{
+	if (ap_array_grow(array, *count, room, size) || ap_table_add(table, hash, *count))
+		return -ENOMEM;
+	memcpy((char *)*array + *count * size, element, size);
+	return (*count)++;
+}
+
 void ap_table_clear(struct ap_table *table)
 {
 	free(table->slots);

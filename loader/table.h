@@ -31,6 +31,13 @@ int64_t ap_table_find(const struct ap_table *table, uint64_t hash, ap_table_equa
 /* Adds an index that is not there yet. 0 or -ENOMEM. */
 int ap_table_add(struct ap_table *table, uint64_t hash, uint32_t index);
 
+/*
+ * Appends an element of `size` bytes, whose key is not there yet, to the array (see
+ * ap_array_grow()), and adds its index. The index, or -ENOMEM.
+ */
+int64_t ap_table_append(struct ap_table *table, uint64_t hash, void **array, uint32_t *count,
+	uint32_t *room, const void *element, size_t size);
+
 void ap_table_clear(struct ap_table *table);
 
 /* A hash of bytes, continued from `seed`; and of one number. */

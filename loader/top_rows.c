@@ -133,15 +133,11 @@ static int64_t node_add(
 	int64_t index =
 		ap_table_find(&builder->by_key, node->key, node_equal, builder->nodes, &node->key);
 
-	if (index < 0) {
-		if (ap_array_grow((void **)&builder->nodes, builder->count, &builder->room,
-			    sizeof(*builder->nodes)) ||
-			ap_table_add(&builder->by_key, node->key, builder->count))
-			return -ENOMEM;
-		index = builder->count++;
-		builder->nodes[index] = *node;
-	}
-	ap_top_values_add(&builder->nodes[index].value, value);
+	if (index < 0)
+		index = ap_table_append(&builder->by_key, node->key, (void **)&builder->nodes,
+			&builder->count, &builder->room, node, sizeof(*node));
+	if (index >= 0)
+		ap_top_values_add(&builder->nodes[index].value, value);
 	return index;
 }
 

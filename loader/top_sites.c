@@ -127,15 +127,12 @@ static int64_t site_get(struct ap_top_sites *sites, uint64_t stack)
 {
 	uint64_t hash = ap_hash_u64(0, stack);
 	int64_t index = ap_table_find(&sites->by_stack, hash, site_equal, sites->sites, &stack);
+	struct ap_top_site fresh = {.stack = stack};
 
 	if (index >= 0)
 		return index;
-	if (ap_array_grow(
-		    (void **)&sites->sites, sites->count, &sites->room, sizeof(*sites->sites)) ||
-		ap_table_add(&sites->by_stack, hash, sites->count))
-		return -ENOMEM;
-	sites->sites[sites->count] = (struct ap_top_site){.stack = stack};
-	return sites->count++;
+	return ap_table_append(&sites->by_stack, hash, (void **)&sites->sites, &sites->count,
+		&sites->room, &fresh, sizeof(fresh));
 }
 
 /* Symbolizes a site if it is new, and adds the counters of one key. */
