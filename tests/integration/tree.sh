@@ -63,21 +63,9 @@ equal "allocated before an exec" "$(mebibytes allocated workers before)" 8.00
 [ "$(mebibytes live "exe ($executed)")" != 0.00 ] || fail "nothing of after the exec"
 
 # Killed, the loader leaves no probe behind, neither in the tree nor in who only has the library, too.
-library=$O/liballocprof.so
-LD_PRELOAD=$library sleep 1000 &
+LD_PRELOAD=$O/liballocprof.so sleep 1000 &
 bystander=$!
 started+=("$bystander")
-mapfile -t semaphores < <(readelf -nW "$library" | sed -n 's/.*Semaphore: \(0x0*[1-9a-f][0-9a-f]*\)/\1/p')
-raised() { # PID
-  local base at
-  base=0x$(awk -v file="$library" '$NF == file && $3 == 0 { sub(/-.*/, ""); print; exit }' "/proc/$1/maps")
-  for at in "${semaphores[@]}"; do
-    dd if="/proc/$1/mem" bs=1 skip=$((base + at)) count=2 2>/dev/null | od -An -tu2 | tr -d ' \n'
-  done
-}
-raised_is() { # PID DIGITS
-  [ "$(raised "$1")" = "$2" ]
-}
 # By its name, which its workers have as well.
 status=0
 "$allocprof" attach --name workers 2>"$tmp/several.err" || status=$?
@@ -85,12 +73,12 @@ equal "status of a name of several" $status 4
 has "$tmp/several.err" "^hint: .*the others descend from $pid, .*--tree" || fail "no word of the first one"
 attach killed --tree -o "$tmp/killed.pb.gz" --name workers
 for process in "$pid" "$there" "$bystander"; do
-  raised_is "$process" 11 || fail "semaphores of $process: $(raised "$process")"
+  library_semaphores_are "$process" "1 1" || fail "semaphores of $process: $(library_semaphores "$process")"
 done
 kill -9 "$loader"
 wait "$loader" 2>/dev/null || true
 for process in "$pid" "$there" "$bystander"; do
-  wait_until raised_is "$process" 00
+  wait_until library_semaphores_are "$process" "0 0"
 done
 
 # Who has lost the first one of its processes waits for the others, and does nothing else.
