@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* Folded stacks; format.h says what the lines look like. */
 #include "format.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * One HTML file that asks for nothing else: flame.html with the styles, the scripts and the profile
  * put in. The profile's JSON is described where it is read, in flame_profile.js. The policy in

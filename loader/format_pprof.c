@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Writes pprof's profile.proto. A message may be written as several whose fields are put together
  * again by the reader, so each sample, location, string is packed as a profile with one element

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* Reads pprof's profile.proto, which anybody may have written: every index is checked. */
 #include "format.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * A still picture for tickets and READMEs: one value of the profile as an icicle, without script
  * and without anything fetched. A frame's full name and numbers are in its title, which browsers

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* The table of sites: which functions called the allocator for how much. */
 #include "format.h"
 

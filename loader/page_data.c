@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Writes the profile compactly: each name once, sorted, without the prefix that it shares with the
  * one before; and the tree as a preorder walk in numbers. So 20,000 stacks take less than 2 MB.

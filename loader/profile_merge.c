@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* Adding one profile to another, or subtracting it. */
 #include "profile.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Writes the pages that the browser tests open, from profiles with known sums, into a directory:
  * pages DIRECTORY. Beside each NAME.html stands NAME.VALUE.folded, written by other code, from

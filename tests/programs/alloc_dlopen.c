@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Loads a library that is linked with the allocator, again and again, into a process that has its
  * memory from libc; calls it from threads, and unloads it while they live.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* Uses what allocates in libc, threads and a fork: linking.sh builds it with -static. With an
  * argument it ends with malloc_stats. */
 #include <malloc.h>

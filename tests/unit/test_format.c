@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* The table of outputs, and what holds of every one. */
 #include <setjmp.h>
 #include <stdarg.h>

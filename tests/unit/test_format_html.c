@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* What can be said of the page without a browser; the rest is in tests/browser. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* What is written is read again, by us and by others, also when it has suffered on the way. */
 #include "pprof_bytes.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* Files of others, and files that nobody should write. */
 #include "pprof_bytes.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* Two stacks: one whole, with names; one cut, of which the outer frame has none. */
 #include <setjmp.h>
 #include <stdarg.h>

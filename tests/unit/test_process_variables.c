@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* The process sets its own variables, as if it were one of a tree. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * The program symbolizes itself, and copies of itself that objcopy has taken apart, at addresses
  * of which it knows the lines.
