@@ -324,4 +324,3 @@ int ap_cfi_run(const struct ap_cfi_common *common, struct ap_cfi_reader *instruc
 		err = emit(context, run.at, &run.state);
 	return err;
 }
- 

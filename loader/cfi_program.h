@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 
-
 /* A part of a section that is being read. Reading beyond the end gives 0 and sets `failed`. */
 struct ap_cfi_reader {
 	const uint8_t *at, *end;

@@ -122,11 +122,7 @@ int recording_totals(const struct recording *recording, struct ap_totals *ret)
 		return err;
 	released = recording->tree ? ap_tree_released(recording->tree)
 				   : &recording->exec.earlier.released;
-	ret->freed.samples += released->samples;
-	ret->freed.objects += released->objects;
-	ret->freed.bytes += released->bytes;
-	ret->freed.weight += released->weight;
-	ret->freed.squares += released->squares;
+	ap_counters_add(&ret->freed, released);
 	return 0;
 }
 
