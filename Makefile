@@ -289,7 +289,7 @@ bench-unwind: all $(O)/bench/unwind/unwind  ## the cost of a sample with a stack
 	$(Q)$(O)/bench/unwind/unwind
 
 # FILE=PATH is another one.
-bench-symbols: $(O)/bench/symbols/symbols $(if $(FILE),,$(O)/bench/symbols/program.so)  ## 100,000 addresses of a large C++ library into names
+bench-symbols: $(O)/bench/symbols/symbols $(if $(FILE),,$(O)/bench/symbols/program.so)  ## the time to symbolize 100,000 addresses of a large C++ library
 	$(Q)$(O)/bench/symbols/symbols $(or $(FILE),$(O)/bench/symbols/program.so)
 
 # Each tests/fuzz/fuzz_NAME.c starts from what is in tests/fuzz/NAME; what it finds is in $(O)/fuzz.
@@ -321,7 +321,7 @@ lint:  ## clang-format (BASE=REV: of the lines since then), clang-tidy, cppcheck
 	$(Q)$(MAKE) --no-print-directory compile_commands.json
 	$(Q)O=$(O) .ci/lint
 
-format:  ## put the changed lines in clang-format's order
+format:  ## format the changed lines with clang-format
 	$(Q)git clang-format --extensions c,h,cc -- $$(git ls-files '*.c' '*.h' '*.cc' ':!vmlinux')
 
 # Not test_limits, fastpath and linking, which what gcov adds to the code makes fail. Some of those
@@ -356,7 +356,7 @@ uninstall:  ## remove what install put there
 		$(foreach page,$(man_pages),$(call man_path,$(page))) \
 		$(completions:%=$(DESTDIR)$(PREFIX)/share/%)
 
-deb:  ## Debian packages in $(O)/deb, looked over by lintian and tried in a root of their own
+deb:  ## Debian packages in $(O)/deb, checked by lintian and tried in a chroot
 	$(Q).ci/deps build deb
 	$(Q)$(MAKE) --no-print-directory $(JOBS) all
 	$(Q)O=$(O) VERSION=$(VERSION) .debian/build

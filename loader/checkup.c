@@ -77,7 +77,7 @@ static void kernel_check(struct ap_checkup *checkup)
 
 static void btf_check(struct ap_checkup *checkup)
 {
-	struct ap_check *check = check_add(checkup, "types (BTF)");
+	struct ap_check *check = check_add(checkup, "BTF");
 
 	text_set(check, "%s", AP_BTF_PATH);
 	if (!access(AP_BTF_PATH, R_OK))
@@ -97,9 +97,9 @@ static void capabilities_check(struct ap_checkup *checkup)
 	if (missing[0])
 		hint_set(check, AP_VERDICT_FAIL, ap_preflight_missing_hint());
 	check = check_add(checkup, "user namespace");
-	text_set(check, "the first one");
-	if (!ap_in_first_user_namespace()) {
-		text_set(check, "not the first: its root has no rights over the kernel");
+	text_set(check, "the initial one");
+	if (!ap_in_initial_user_namespace()) {
+		text_set(check, "not the initial one: its root has no rights over the kernel");
 		hint_set(check, AP_VERDICT_FAIL, "run allocprof on the host");
 	}
 }
@@ -125,7 +125,7 @@ static void features_check(struct ap_checkup *checkup, const struct ap_preflight
 	bool admin = ap_capabilities() & AP_CAPABILITY(CAP_SYS_ADMIN);
 	char paranoid[32];
 
-	text_set(check, "%s", kernel->has_uprobe_multi ? "yes" : "no: perf uprobes do instead");
+	text_set(check, "%s", kernel->has_uprobe_multi ? "yes" : "no: perf uprobes are used");
 	if (!kernel->has_uprobe_multi && !admin)
 		hint_set(check, AP_VERDICT_WARN,
 			"sudo allocprof ..., since perf uprobes ask most "
@@ -136,10 +136,9 @@ static void features_check(struct ap_checkup *checkup, const struct ap_preflight
 	if (!kernel->has_uprobe_multi && !admin && strtol(paranoid, NULL, 10) > 2)
 		hint_set(check, AP_VERDICT_WARN, "sudo sysctl kernel.perf_event_paranoid=2");
 	check = check_add(checkup, "bpf_loop");
-	text_set(check, "%s", kernel->has_loop ? "yes" : "no: a program without it does instead");
+	text_set(check, "%s", kernel->has_loop ? "yes" : "no: a program without it is used");
 	check = check_add(checkup, "bpf_preempt_disable");
-	text_set(check, "%s",
-		kernel->preempt_disable ? "yes" : "no: each thread works in memory of its own");
+	text_set(check, "%s", kernel->preempt_disable ? "yes" : "no, and not needed");
 }
 
 static void memory_check(struct ap_checkup *checkup)
@@ -156,8 +155,8 @@ static void memory_check(struct ap_checkup *checkup)
 	text_set(check, "%s",
 		limit.rlim_cur == RLIM_INFINITY ? "none"
 						: ap_size_format(size, (double)limit.rlim_cur));
-	check = check_add(checkup, "memory of the group");
-	text_set(check, "no limit");
+	check = check_add(checkup, "cgroup memory limit");
+	text_set(check, "none");
 	file = fopen("/proc/self/cgroup", "re");
 	if (!file)
 		return;
@@ -194,7 +193,7 @@ static void programs_check(struct ap_checkup *checkup)
 	}
 	features_check(checkup, ap_session_kernel(session));
 	check = check_add(checkup, "BPF programs");
-	text_set(check, "the kernel takes them");
+	text_set(check, "accepted by the kernel");
 	ap_session_close(session);
 }
 
@@ -276,7 +275,7 @@ static void deleted_check(struct ap_checkup *checkup, const struct ap_target *ta
 		text_set(check, "%zu mapped, %zu replaced or deleted since, as %s", files, gone,
 			name);
 		hint_set(check, AP_VERDICT_WARN,
-			"nothing to do for a recording; a restart would take the new ones");
+			"a recording works; a restart of the process would use the new files");
 	}
 }
 
@@ -314,10 +313,11 @@ void ap_checkup_target(struct ap_checkup *checkup, pid_t pid)
 		check = check_add(checkup, "sampling period");
 		text_set(check, target.probed[0].period_address ? "can be set" : "is fixed");
 		check = check_add(checkup, "malloc");
-		text_set(check, "no other one in the program");
+		text_set(check, "not overridden by the program");
 		if (ap_target_is_shadowed(&target)) {
-			text_set(check, "the program has its own, which comes before a library's");
-			hint_set(check, AP_VERDICT_WARN, "build the program without");
+			text_set(check,
+				"the program has its own, which takes precedence over a library's");
+			hint_set(check, AP_VERDICT_WARN, "build the program without it");
 		}
 	}
 	deleted_check(checkup, &target);

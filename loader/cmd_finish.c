@@ -114,7 +114,7 @@ int recording_profile(struct recording *recording, const struct ap_snapshot *sna
 	if (!err)
 		err = recording_names_open(recording);
 	if (!err)
-		err = recording_file(recording, profile, snapshot, faults,
+		err = recording_profile_fill(recording, profile, snapshot, faults,
 			recording_work_begin(recording, WORK_NAMES));
 	recording_work_end(recording);
 	recording_names_close(recording);

@@ -299,7 +299,7 @@ int recording_snapshot(struct recording *recording, struct ap_snapshot *ret);
 
 /* Fills the profile from the snapshot, as ap_record() or ap_record_tree(). */
 struct ap_record_faults;
-int recording_file(struct recording *recording, struct ap_profile *profile,
+int recording_profile_fill(struct recording *recording, struct ap_profile *profile,
 	const struct ap_snapshot *snapshot, struct ap_record_faults *faults, struct ap_work *work);
 
 /* ---- Snapshots ---- */

@@ -17,7 +17,7 @@ static int watch_open(struct recording *recording, struct ap_error *error)
 	if (!err)
 		err = ap_process_watch_add(recording->deaths, recording->target.pid);
 	if (err)
-		ap_preflight_explain(error, err, "the kernel does not let children be followed");
+		ap_preflight_explain(error, err, "the kernel refuses to let children be followed");
 	return err;
 }
 
@@ -136,7 +136,7 @@ int recording_snapshot(struct recording *recording, struct ap_snapshot *ret)
 			       : ap_site_pool_add(&recording->exec.earlier, ret);
 }
 
-int recording_file(struct recording *recording, struct ap_profile *profile,
+int recording_profile_fill(struct recording *recording, struct ap_profile *profile,
 	const struct ap_snapshot *snapshot, struct ap_record_faults *faults, struct ap_work *work)
 {
 	struct ap_record_process *processes;

@@ -42,7 +42,7 @@ void ap_perf_paranoid_read(char *out, size_t room)
 		snprintf(out, room, "unknown");
 }
 
-bool ap_in_first_user_namespace(void)
+bool ap_in_initial_user_namespace(void)
 {
 	char line[128];
 	unsigned int inside, outside, count;
@@ -187,7 +187,7 @@ void ap_preflight_explain(struct ap_error *error, int err, const char *what)
 		return;
 	}
 	ap_error_what(error, AP_EXIT_PERMISSION, "%s: permission denied", what);
-	if (!ap_in_first_user_namespace()) {
+	if (!ap_in_initial_user_namespace()) {
 		ap_error_detail(
 			error, "this is a user namespace: its root has no rights over the kernel");
 		ap_error_hint(error, "run allocprof on the host");

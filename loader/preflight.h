@@ -43,8 +43,8 @@ bool ap_lockdown_read(char *out, size_t room);
 /* kernel.perf_event_paranoid, or "unknown". */
 void ap_perf_paranoid_read(char *out, size_t room);
 
-/* Whether this process is in the first user namespace: in another, capabilities mean little. */
-bool ap_in_first_user_namespace(void);
+/* Whether this process is in the initial user namespace: in another, capabilities mean little. */
+bool ap_in_initial_user_namespace(void);
 
 /*
  * Fills in the error for a BPF or perf call that failed with `err` (a negative errno) although the

@@ -292,7 +292,7 @@ out:
 	if (err) {
 		/* A missing right gives EPERM. EACCES comes from the verifier. */
 		ap_preflight_explain(error, err == -EACCES ? -EINVAL : err,
-			"the kernel does not take the BPF programs");
+			"the kernel refuses the BPF programs");
 		ap_session_close(session);
 		return err;
 	}
@@ -356,7 +356,7 @@ int ap_session_attach(struct ap_session *session, const struct ap_object *object
 		return err;
 	}
 	if (err) {
-		ap_preflight_explain(error, err, "the kernel does not attach the probes");
+		ap_preflight_explain(error, err, "the kernel refuses to attach the probes");
 		return err;
 	}
 	ap_attachments_close(attachment, 1);

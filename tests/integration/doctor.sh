@@ -24,7 +24,7 @@ says() { # NAME VERDICT CHECK TEXT
 
 start prober
 doctor fine 0 "$allocprof" doctor "$pid"
-says fine ok "BPF programs" "the kernel takes them"
+says fine ok "BPF programs" "accepted by the kernel"
 says fine ok probes "$programs/prober"
 says fine ok "sampling period" "can be set"
 says fine "(ok|warn)" uprobe_multi ""
@@ -37,7 +37,7 @@ says rights FAIL capabilities "missing CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE"
 says rights FAIL process "no permission to look into"
 no_btf() { unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$@"; }
 doctor no_btf 1 no_btf "$allocprof" doctor
-says no_btf FAIL "types .BTF." "/sys/kernel/btf/vmlinux: No such file"
+says no_btf FAIL BTF "/sys/kernel/btf/vmlinux: No such file"
 doctor gone 1 "$allocprof" doctor 2147483647
 says gone FAIL process "no process 2147483647"
 
@@ -77,7 +77,7 @@ started+=("$shadow")
 wait_until grep -qs liballocprof "/proc/$shadow/maps"
 doctor shadow 0 "$allocprof" doctor "$shadow"
 says shadow warn malloc "the program has its own"
-says fine ok malloc "no other one in the program"
+says fine ok malloc "not overridden by the program"
 "$allocprof" attach -q -d 100ms -o "$tmp/shadow.pb.gz" "$shadow" 2>"$tmp/shadow.err" || equal "status" $? 6
 has "$tmp/shadow.err" "^warning: shadow has a malloc of its own" || fail "attach does not warn of another malloc"
 "$allocprof" run -q "$tmp/shadow" 2>"$tmp/shadow_run.err" &
