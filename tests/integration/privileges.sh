@@ -68,7 +68,7 @@ for owner in own root file; do
     ulimit -l unlimited
     attach "${three[@]}"
   fi
-  if has "$tmp/three_$owner.err" "^allocprof: the kernel does not attach"; then
+  if has "$tmp/three_$owner.err" "^allocprof: the kernel refuses to attach"; then
     # Without uprobe_multi, and perf's uprobes ask for more.
     has "$tmp/three_$owner.err" "^detail: this kernel asks for CAP_SYS_ADMIN" || fail "no reason"
     echo "three capabilities: not enough here"
