@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* The aligned half of the interface, and what asks about blocks. */
 #include "fastpath.h"
 

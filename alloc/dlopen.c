@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * dlopen without RTLD_DEEPBIND. That flag has a library look up its symbols in what it is linked
  * with first, and so in libc before here: it would give what this malloc has handed out to libc's

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "exponential.h"
 
 #define LN2 0.693147180559945309417

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "heap.h"
 
 #include <pthread.h>
@@ -16,8 +16,8 @@
 #define EXIT_ROUNDS (4 /* PTHREAD_DESTRUCTOR_ITERATIONS */ - 1)
 
 /*
- * How many heaps may wait with their spans, and how large they may be: 4 MiB in all that a program
- * whose threads have ended does without.
+ * Limits of parking, see heap_park(): how many heaps, and how many spans and bytes each may have. A
+ * program whose threads have ended goes without 4 MiB at most.
  */
 #define PARKED_HEAPS 8
 #define PARKED_SPANS 64
@@ -124,7 +124,7 @@ static bool heap_park(struct ap_heap *heap)
 	return room;
 }
 
-/* One of those that wait so, the last first. NULL: none. Under the lock. */
+/* Takes out the heap that was parked last. NULL: there is none. Under the lock. */
 static struct ap_heap *parked_take(void)
 {
 	struct ap_heap *heap = parked;
@@ -184,7 +184,7 @@ void ap_heap_release_parked(void)
 	for (;;) {
 		ap_heap_lock();
 		heap = parked_take();
-		/* Nobody's for the moment: what others free goes to the mailbox still. */
+		/* It is nobody's for a moment; what others free still goes to its mailbox. */
 		if (heap)
 			heap_own(heap, OWNER_GONE);
 		ap_heap_unlock();
@@ -253,7 +253,7 @@ struct ap_heap *ap_heap_start(void)
 	heap->exit_rounds = 0;
 	heap->attach = heap->granted = heap->paid = 0;
 	ap_heap = heap;
-	/* May allocate: the heap is in place. */
+	/* These may allocate, now that the heap is in place. */
 	if (key_made)
 		pthread_setspecific(key, heap);
 	ap_fork_register();

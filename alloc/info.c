@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * What the allocator tells about itself: mallinfo, malloc_stats, malloc_info; and malloc_trim and
  * mallopt. The numbers come from a walk over the headers of all spans, of which only the region's

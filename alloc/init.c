@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* What the library does when it is loaded, and when its process forks. */
 #define _GNU_SOURCE
 #include <pthread.h>

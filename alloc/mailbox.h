@@ -5,10 +5,10 @@
  * by the remote free that posts it, and cleared by the heap that takes it out. While it is set the
  * span is not released. Lock-free, but where a thread ends.
  *
- * The owner is not told. It looks before it takes another span, and every HEAP_TICKS refills: to
- * take blocks in while others still free their neighbours, each time a cache line to and fro for a
- * few of them, was half of all the time of a thread whose blocks others free. What the span that is
- * in use has got, it takes as soon as it needs it.
+ * Posting does not alert the owner. It looks into its mailbox before it takes another span, and every
+ * HEAP_TICKS refills; the list of the span in use it collects when that has run dry. To collect at
+ * once, while others are still freeing neighbouring blocks, moves cache lines to and fro for a few
+ * blocks each time: that was a third of the time of a program whose blocks other threads free.
  */
 #ifndef ALLOC_MAILBOX_H
 #define ALLOC_MAILBOX_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* malloc, free, calloc, realloc. */
 #include "fastpath.h"
 

@@ -10,9 +10,12 @@ struct ap_line {
 	char text[240];
 };
 
+/* These append to the line; what does not fit is cut off. */
 void ap_line_text(struct ap_line *line, const char *text);
 void ap_line_number(struct ap_line *line, unsigned long number);
 void ap_line_hex(struct ap_line *line, unsigned long number);
+
+/* Writes the line and a newline, and empties it. Nobody learns of an error. */
 void ap_line_write(struct ap_line *line, int fd);
 
 /*

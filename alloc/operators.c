@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * C++'s operators new and delete, by their mangled names, so that the library needs no C++ runtime.
  * On failure `new` calls the new handler until it gives up, then throws; both through functions of

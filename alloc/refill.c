@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * The slow path of malloc for blocks that come from spans: where the next blocks of a class are to
  * be had, and what becomes of a span whose blocks come back.
@@ -74,8 +74,7 @@ static void queue_push_before_idle(struct ap_queue *queue, struct ap_span *span)
 		queue_push_last(queue, span);
 		return;
 	}
-	/* Behind the first, which is in use: a walk past the idle ones would take as long as they.
-	 */
+	/* Right behind the first, which is in use: there may be many idle ones to walk past. */
 	span->prev = first;
 	span->next = first->next;
 	if (first->next)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "region.h"
 
 #include "lock.h"
@@ -16,10 +16,10 @@
 #define PURGE_NS ((uint64_t)500 * 1000 * 1000)
 
 /*
- * The slices of spans that may never fill are taken from runs of so many that have small pages: in
- * huge ones all of a span would be resident, and as it would in slices that others have used. The
- * first run, with which the region begins, is enough for a thread or two. Where memory is short,
- * what is left of a run is for all.
+ * Spans that may never fill are taken from runs of this many slices with small pages, so that only
+ * what is touched of them is resident; in a huge page, or in slices that were used before, all of a
+ * span would be. A run is enough for the first spans of a thread or two. When memory is short, the
+ * rest of a run serves every other need.
  */
 #define SPARSE ((size_t)256)
 
@@ -301,7 +301,7 @@ static bool run_claim(size_t slice, size_t count)
 	return dirty == 0;
 }
 
-/* What is left of the run is for everybody. */
+/* Gives up the run: what is left of it is free for any use. */
 static void sparse_share(void)
 {
 	size_t left = sparse_end - sparse_next;

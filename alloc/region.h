@@ -25,7 +25,7 @@ extern size_t ap_limit __attribute__((visibility("hidden"))); /* atomic */
 /* Slices, for statistics; written under the region's lock. */
 struct ap_region {
 	size_t first;  /* index of the region's first header */
-	size_t mapped; /* that have memory behind them, but for those that wait for a first span */
+	size_t mapped; /* that have memory behind them, without the rest of a sparse run */
 	size_t unused; /* of these, that belong to no span */
 	size_t dirty;  /* of these, that still hold pages */
 };

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "secure.h"
 
 #include "heap.h"
@@ -69,7 +69,7 @@ bool ap_secure_carve(struct ap_span *span, uint32_t count)
 	return true;
 }
 
-/* Takes a span of before over: from now on its free blocks are on local_free, encoded. */
+/* Converts a span from before the mode: encodes its free blocks, which are all on local_free. */
 static void span_secure(struct ap_span *span, uintptr_t secret)
 {
 	struct ap_block *block, *next;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * measure [-p LIBRARY] [-c CPUS] [-i FILE] [-o FILE] [-n TIMES] COMMAND...
  *

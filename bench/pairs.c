@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * The three loops whose instructions a pair of malloc and free are counted by
  * bench/instructions.sh:

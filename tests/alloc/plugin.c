@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* A library that is linked with the allocator, for alloc_dlopen to load and unload. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * What programs do wrong with their heap beside freeing twice: each must end in SIGABRT after one
  * line that names the pointer and, where there is one, the size class; never in silent reuse.

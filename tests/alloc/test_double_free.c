@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Blocks freed twice, by whomever and with whatever in between: each must end in SIGABRT after one
  * line that names the pointer; never in silent reuse.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* The sampler's two functions against libm's, and the draw against its distribution. */
 #include <math.h>
 #include <setjmp.h>

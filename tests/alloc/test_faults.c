@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Every system call by which the allocator gets or changes memory fails, at its n-th call for each
  * n in turn, and then from the n-th on. The program must see NULL and ENOMEM, keep its data, and

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* fork while other threads are anywhere inside the allocator, on and on, and in signal handlers. */
 #include "wild_threads.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Every function of the malloc interface, and the C++ operators by their C names: what each owes.
  * realloc and what tells of the whole heap are tested apart.

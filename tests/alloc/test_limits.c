@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Little memory to be had: limits of the address space and of data, set before the process starts
  * and later; and sandboxes that forbid system calls. NULL and ENOMEM, never a crash.

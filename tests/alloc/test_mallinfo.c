@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* What the interface tells of the whole heap, and how memory is asked back from it. */
 #include "common.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * The times of a process at which it may call the allocator: before its constructors, in handlers
  * of fork, in a vfork's child, after exit, which may come while its threads allocate.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* realloc and reallocarray: contents are kept, whatever the block's size was and becomes. */
 #include "block_sizes.h"
 

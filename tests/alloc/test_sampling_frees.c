@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Every sampled block's free is reported once, before its memory can be handed out again, whoever
  * frees it and however; and after a detach nothing is left of it. The listener aborts where a live

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * ALLOCPROF_GUARD: a sampled block ends at a page that faults and faults entirely after its free,
  * with a line that says what it was; blocks that are not misused work, and quarantine is bounded.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Threads that run before the attach are reached, and at once: the bytes that each is charged for
  * from the attach to its first sample are exponential with mean = period. For threads of every

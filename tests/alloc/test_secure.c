@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * ALLOCPROF_SECURE=1, which is read at the start: the program executes itself again with it. Blocks
  * come in random order, the lists of free blocks tell no addresses, and what stands behind a span

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * A signal at every instruction of malloc and free. A process goes through its paths, from the
  * first block on, step by step under ptrace, and before each step it gets a signal, whose handler

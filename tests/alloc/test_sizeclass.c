@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* Every size has the smallest class that holds it, and the entries of the classes adjoin. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Little stack, and stacks that belong to others: threads with the least that there is, how deep
  * every call goes, children of vfork() and of a clone() that share this thread's memory and its

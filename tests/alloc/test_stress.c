@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Threads that allocate, reallocate and free blocks of all sizes, their own and each other's, and
  * come and go; every block is filled with a pattern of its own, which is verified before it ends.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * The end of a thread: frees before, during and after the allocator's own thread destructor, and
  * blocks that outlive their thread. Meant for ThreadSanitizer too.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Threads that hand each other their blocks, and that come and go: memory must not grow with what
  * has passed through, nor with the number of threads that ever were. Meant for ThreadSanitizer too.
