@@ -25,7 +25,7 @@ struct huge {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct huge *buckets[BUCKETS];
 static struct huge *unused;
-static size_t total_bytes, total_blocks;
+static struct ap_huge_usage usage;
 
 void ap_huge_lock(void)
 {
@@ -59,8 +59,12 @@ static void huge_link(struct huge *huge)
 
 	huge->next = *link;
 	*link = huge;
-	total_bytes += huge->size;
-	total_blocks++;
+	usage.bytes += huge->size;
+	usage.blocks++;
+	if (usage.max_bytes < usage.bytes)
+		usage.max_bytes = usage.bytes;
+	if (usage.max_blocks < usage.blocks)
+		usage.max_blocks = usage.blocks;
 }
 
 static void huge_unlink(struct huge **link)
@@ -68,8 +72,8 @@ static void huge_unlink(struct huge **link)
 	struct huge *huge = *link;
 
 	*link = huge->next;
-	total_bytes -= huge->size;
-	total_blocks--;
+	usage.bytes -= huge->size;
+	usage.blocks--;
 }
 
 static struct huge *huge_new(void)
@@ -295,10 +299,12 @@ out:
 	return moved;
 }
 
-void ap_huge_count(size_t *bytes, size_t *blocks)
+struct ap_huge_usage ap_huge_count(void)
 {
+	struct ap_huge_usage copy;
+
 	ap_huge_lock();
-	*bytes = total_bytes;
-	*blocks = total_blocks;
+	copy = usage;
 	ap_huge_unlock();
+	return copy;
 }

@@ -31,8 +31,13 @@ size_t ap_huge_size(const void *pointer);
 void *ap_large_resize(struct ap_span *span, void *pointer, size_t size);
 void *ap_huge_resize(void *pointer, size_t size);
 
-/* Bytes and number of all huge blocks, for statistics. */
-void ap_huge_count(size_t *bytes, size_t *blocks);
+/* Huge blocks, for statistics: now, and the most there ever were at once of each. */
+struct ap_huge_usage {
+	size_t bytes, blocks;
+	size_t max_bytes, max_blocks;
+};
+
+struct ap_huge_usage ap_huge_count(void);
 
 /* Held across fork. */
 void ap_huge_lock(void);

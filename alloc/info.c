@@ -28,7 +28,7 @@ struct usage {
 	size_t blocks[CLASSES]; /* their blocks, */
 	size_t out[CLASSES];	/* and those of them that are allocated */
 	size_t large, large_bytes;
-	size_t huge, huge_bytes;
+	struct ap_huge_usage huge;
 };
 
 static size_t list_length(const struct ap_span *span)
@@ -62,7 +62,7 @@ static void usage_count(struct usage *usage)
 	size_t slice, limit;
 
 	memset(usage, 0, sizeof(*usage));
-	ap_huge_count(&usage->huge_bytes, &usage->huge);
+	usage->huge = ap_huge_count();
 	ap_region_lock();
 	usage->region = ap_region.mapped << SLICE_SHIFT;
 	usage->dirty = ap_region.dirty << SLICE_SHIFT;
@@ -105,8 +105,8 @@ exported struct mallinfo2 mallinfo2(void)
 	return (struct mallinfo2){
 		.arena = usage.region,
 		.ordblks = usage_free_blocks(&usage),
-		.hblks = usage.huge,
-		.hblkhd = usage.huge_bytes,
+		.hblks = usage.huge.blocks,
+		.hblkhd = usage.huge.bytes,
 		.uordblks = usage.used,
 		.fordblks = usage.region - usage.used,
 		.keepcost = usage.dirty,
@@ -129,7 +129,7 @@ exported struct mallinfo mallinfo(void)
 	};
 }
 
-static void stats_line(const char *what, size_t count, const char *of, size_t bytes)
+static void blocks_line(const char *what, size_t count, const char *of, size_t bytes)
 {
 	struct ap_line line = {0};
 
@@ -142,6 +142,24 @@ static void stats_line(const char *what, size_t count, const char *of, size_t by
 	ap_line_write(&line, STDERR_FILENO);
 }
 
+static void text_line(const char *text)
+{
+	struct ap_line line = {0};
+
+	ap_line_text(&line, text);
+	ap_line_write(&line, STDERR_FILENO);
+}
+
+static void number_line(const char *what, size_t number)
+{
+	struct ap_line line = {0};
+
+	ap_line_text(&line, what);
+	ap_line_number(&line, number);
+	ap_line_write(&line, STDERR_FILENO);
+}
+
+/* Our own lines first, then glibc's, for its readers: the region is its one arena. */
 exported void malloc_stats(void)
 {
 	struct usage usage;
@@ -149,11 +167,17 @@ exported void malloc_stats(void)
 	usage_count(&usage);
 	for (unsigned class = 0; class < CLASSES; class ++)
 		if (usage.spans[class])
-			stats_line("blocks in use: ", usage.out[class], " of ", class_size(class));
-	stats_line("large blocks in use: ", usage.large, " with ", usage.large_bytes);
-	stats_line("huge blocks in use: ", usage.huge, " with ", usage.huge_bytes);
-	stats_line(
-		"in use: ", usage.used + usage.huge_bytes, " of ", usage.region + usage.huge_bytes);
+			blocks_line("blocks in use: ", usage.out[class], " of ", class_size(class));
+	blocks_line("large blocks in use: ", usage.large, " with ", usage.large_bytes);
+	blocks_line("huge blocks in use: ", usage.huge.blocks, " with ", usage.huge.bytes);
+	text_line("Arena 0:");
+	number_line("system bytes     = ", usage.region);
+	number_line("in use bytes     = ", usage.used);
+	text_line("Total (incl. mmap):");
+	number_line("system bytes     = ", usage.region + usage.huge.bytes);
+	number_line("in use bytes     = ", usage.used + usage.huge.bytes);
+	number_line("max mmap regions = ", usage.huge.max_blocks);
+	number_line("max mmap bytes   = ", usage.huge.max_bytes);
 }
 
 /*
@@ -188,7 +212,7 @@ exported int malloc_info(int options, FILE *file)
 			free_blocks, free_bytes);
 		if (whole)
 			fprintf(file, "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n",
-				usage.huge, usage.huge_bytes);
+				usage.huge.blocks, usage.huge.bytes);
 		fprintf(file,
 			"<system type=\"current\" size=\"%zu\"/>\n"
 			"<system type=\"max\" size=\"%zu\"/>\n"

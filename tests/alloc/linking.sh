@@ -26,7 +26,7 @@ run() { # NAME EXPECTED COMMAND...
 # 100 MiB, malloc_stats by its words.
 uses_ours() { # NAME PROGRAM
   timeout 60 "$2" stats 2>"$tmp/stats" >/dev/null || fail "$1: ended with $?"
-  grep -q '^allocprof: in use' "$tmp/stats" || fail "$1: not served by the allocator"
+  grep -q '^allocprof: .* in use: ' "$tmp/stats" || fail "$1: not served by the allocator"
 }
 
 $CC -shared -fPIC -o "$tmp/plugin.so" tests/alloc/plugin.c -L"$O" -lallocprof -Wl,-rpath,"$O"
