@@ -96,7 +96,7 @@ static void recording_end(const char *how, const struct ap_mapping *mapping, uin
 	ap_symbolizer_free(symbolizer);
 }
 
-/* In a process of its own, so that nothing but what is on disk can be of use to the next. */
+/* Runs in a process of its own, so that the next one can only use what is on disk. */
 static void recording_run(const char *how, const struct ap_mapping *mapping, uint32_t count)
 {
 	pid_t child = fork();

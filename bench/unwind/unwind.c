@@ -26,7 +26,7 @@
 
 #define TURNS  7
 #define PROBES 10000
-#define FRAMES 30 /* with libc's and the start's */
+#define FRAMES 30 /* including those of libc and of the start */
 
 AP_SEMAPHORE volatile uint16_t alloc_semaphore;
 AP_SEMAPHORE volatile uint16_t free_semaphore;
@@ -58,12 +58,12 @@ static double now_ns(void)
 {
 	struct timespec now;
 
-	/* What other processes take does not count. */
+	/* The time that other processes take does not count. */
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* Nanoseconds a probe, from this many frames deeper. */
+/* Nanoseconds per probe, fired from this many frames deeper. */
 static __attribute__((noinline)) double measure(unsigned int deeper)
 {
 	static uint64_t pointer;

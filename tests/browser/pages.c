@@ -134,7 +134,7 @@ static void write_page(const char *directory, const char *name, const struct ap_
 	for (int v = 0; v < AP_VALUES; v++) {
 		char extension[64];
 
-		/* Of the large ones, which are 35 MB each, only what a test reads. */
+		/* The large ones take 35 MB each: only what a test reads is written. */
 		if (profile->stack_count > 10000 && v != AP_INUSE_SPACE)
 			continue;
 		snprintf(extension, sizeof(extension), "%s.folded", profile->type[v].type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The compiler of call frame information on sections that are anything. The first byte says which
- * kind of section the rest is.
+ * The compiler of call frame information, on arbitrary sections. The first byte says which kind of
+ * section the rest is.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "cfi.h"
 
-/* Everything that 32 bits lead to, from where the section is. */
+/* All addresses that 32 bits reach from the section. */
 #define ADDRESS 0x80000000
 #define SIZE	UINT32_MAX
 
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	section.is_eh_frame = *data & 1;
-	/* A copy of its own, so that reading beyond it is seen. */
+	/* A copy of exact size, so that AddressSanitizer sees reads beyond it. */
 	section.size = size - 1;
 	section.bytes = malloc(section.size);
 	if (!section.bytes)
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(section.bytes, data + 1, section.size);
 	if (ap_cfi_compile(&cfi, &section, 1, 0, SIZE))
 		abort();
-	/* What the programs in the kernel rely on. */
+	/* What the BPF programs rely on. */
 	if (!cfi.row_count || cfi.rows[0].at || cfi.row_count > size + 2 * cfi.entries + 1)
 		abort();
 	for (uint32_t i = 0; i < cfi.row_count; i++)

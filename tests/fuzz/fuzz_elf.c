@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A file that is anything, on the way to its unwind table: headers, sections, then the compiler. */
+/* The way from an arbitrary file to its unwind table: headers, sections, then the compiler. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A jitdump that is anything. */
+/* The reader of jitdump files, on arbitrary ones. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>

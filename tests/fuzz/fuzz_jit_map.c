@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* A perf-PID.map that is anything. The first eight bytes are an address that is asked for. */
+/*
+ * The reader of perf-PID.map files, on arbitrary ones. The first eight bytes are an address that is
+ * looked up.
+ */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -55,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (jit.map.count > size)
 		abort();
-	/* What has been added last is what is found. */
+	/* The code that was added last is the one that is found. */
 	for (uint32_t i = 0; i < jit.map.count; i++)
 		if (!ap_jit_code_find(&jit.map, jit.map.symbols[i].start))
 			abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Lines of a maps file that are anything: names of files are the target's choice. */
+/* The parser of maps files, on arbitrary lines: the names of files are the target's choice. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

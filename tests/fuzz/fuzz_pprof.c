@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A profile that is anything, gzipped or not, and what becomes of it in every format. A profile
- * that could be read can be written, and what was written as pprof has the same totals.
+ * The reader of profiles, on arbitrary ones, gzipped or not, and then the writers of all formats. A
+ * profile that could be read can be written, and written as pprof it has the same totals.
  */
 #include <stdint.h>
 #include <stdio.h>

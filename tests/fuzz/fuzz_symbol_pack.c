@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Packs of names that are anything: a good one, overwritten with the data from the place on that
- * its first two bytes give, and cut or made longer by the third. Every string of what is accepted
- * must end inside the content, which has exactly its size here.
+ * The reader of packed names, on damaged packs: a good one is overwritten with the data, at the
+ * place that its first two bytes give, and cut or made longer by the third. Every string of what is
+ * accepted must end inside the content, which has exactly its size here.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The table cache on files that are anything. The first byte says how the file comes about: stored
- * from a table whose rules and rows are the rest, so that its hash is right whatever it holds; or
- * stored from a good one, and then overwritten with the rest from a place on that the second and
- * third byte give. What is loaded must be what the programs in the kernel rely on.
+ * The table cache, on arbitrary files. The first byte says how the file is made: stored from a
+ * table whose rules and rows are the remaining bytes, so that its hash is right whatever it holds;
+ * or stored from a good table and then overwritten with the remaining bytes, at the place that the
+ * second and third byte give. A table that is loaded must be what the BPF programs rely on.
  */
 #include <fcntl.h>
 #include <stdint.h>

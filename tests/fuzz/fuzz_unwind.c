@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Mappings that are anything, of some files, on their way to the kernel: what is published is
- * sorted, overlaps nowhere, and leads to pages that there are. Needs BPF, as root.
+ * The publishing of mappings, on arbitrary ones of some files: the list in the kernel is sorted,
+ * has no overlaps, and refers only to pages that exist. Needs BPF, as root.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What a mapping is made of. */
+/* The input that makes one mapping. */
 struct record {
 	uint8_t object; /* beyond the last: anonymous */
 	uint8_t offset; /* pages */
@@ -100,7 +100,7 @@ static size_t table_fill(struct ap_mapping_table *table, struct ap_mapping *mapp
 	return count;
 }
 
-/* Of the list that a program would find now. */
+/* Checks the list that a BPF program would find now. */
 static void published_check(void)
 {
 	struct ap_unwind_mapping mapping, before = {0};

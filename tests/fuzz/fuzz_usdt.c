@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Probes of a file that is anything, and the descriptor of a note that is anything. */
+/* The reader of probes, on an arbitrary file, and the parser of notes, on an arbitrary one. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void note_check(const uint8_t *data, size_t size)
 {
-	/* A copy of its own, so that reading beyond it is seen. */
+	/* A copy of exact size, so that AddressSanitizer sees reads beyond it. */
 	char *bytes = malloc(size);
 	struct ap_usdt_note note;
 	size_t length;

@@ -70,7 +70,7 @@ static void files_make(struct fixture *fixture)
 	}
 }
 
-/* Which files are there, a bit for each. */
+/* Which files exist, a bit for each. */
 static unsigned int files_present(const struct fixture *fixture)
 {
 	unsigned int present = 0;
@@ -142,7 +142,7 @@ static void test_other_kind(void **state)
 #define LOADS	  300
 #define BYTES_MAX (1 << 20)
 
-/* Stores for ever, each time so many bytes of one value. */
+/* Stores without end, each time some bytes of the same value. */
 static _Noreturn void writer_main(unsigned int seed)
 {
 	unsigned char *bytes = malloc(BYTES_MAX);
@@ -156,7 +156,9 @@ static _Noreturn void writer_main(unsigned int seed)
 	}
 }
 
-/* Loaders that store the same at once and are killed on the way: what is there is whole. */
+/*
+ * Several loaders store the same name and are killed meanwhile: what is loaded is always complete.
+ */
 static void test_many_writers(void **state)
 {
 	struct fixture *fixture = *state;
@@ -175,7 +177,7 @@ static void test_many_writers(void **state)
 		int err = ap_cache_load("name", &kind, BYTES_MAX, (void **)&content, &size);
 
 		if (err) {
-			/* Its place is being taken by another one. */
+			/* Another writer is just replacing it. */
 			assert_true(err == -ENOENT || err == -EPERM);
 			continue;
 		}
@@ -190,7 +192,7 @@ static void test_many_writers(void **state)
 	assert_int_not_equal(system(command), 0);
 }
 
-/* What a user does who wants nothing of it. */
+/* The setting of a user who wants no cache. */
 static void test_nowhere(void **state)
 {
 	void *content = NULL;

@@ -94,7 +94,7 @@ static void frames_say_what_they_are(void **state)
 	ap_profile_free(profile);
 }
 
-/* The same code at other addresses, as in two runs of a program, is the same frame. */
+/* The same code at other addresses, as in two runs of a program, becomes the same frame. */
 static void two_profiles_meet(void **state)
 {
 	struct ap_profile *one = sample_profile(), *two = ap_profile_new();

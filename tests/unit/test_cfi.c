@@ -38,7 +38,7 @@ static const char *const libraries[] = {
 };
 #define LIBRARIES_MIN 10
 
-/* What libdw says of a register, in the terms of a rule. */
+/* libdw's answer for a register, in the terms of a rule. */
 struct answer {
 	uint8_t saved;
 	int32_t offset;
@@ -71,7 +71,7 @@ static bool register_same(Dwarf_Frame *frame, int number, struct answer ours)
 			       : ours.saved == AP_SAVED_LOST;
 	if (count == 1 && ops[0].atom == DW_OP_breg0 + AP_REG_FP && ours.saved == AP_SAVED_FP)
 		return ours.offset == (int64_t)ops[0].number;
-	/* Another expression: we must not claim to know. */
+	/* Another expression, which our rules cannot say. */
 	return ours.saved == AP_SAVED_LOST;
 }
 
@@ -129,7 +129,7 @@ struct tally {
 	uint64_t rows, boundaries, unsupported, different;
 };
 
-/* One address: what our row says is what libdw says. */
+/* Compares our row for one address with libdw's answer. */
 static void address_compare(const struct ap_cfi *cfi, const struct ap_cfi_row *row, uint32_t at,
 	Dwarf_CFI *reference, struct tally *tally)
 {
@@ -224,7 +224,7 @@ static void test_libraries(void **state)
 	assert_true(found >= LIBRARIES_MIN);
 }
 
-/* A table of whatever is in the section, for 4 KiB of code at 0x1000. */
+/* Compiles a section for 4 KiB of code at 0x1000. */
 static int section_compile(struct ap_cfi *cfi, void *bytes, size_t size)
 {
 	struct ap_cfi_section section = {
@@ -287,7 +287,7 @@ static void test_instructions(void **state)
 	ap_cfi_clear(&cfi);
 }
 
-/* The rows before what is not understood hold, and from there on it is said that it is not. */
+/* The rows before an unknown instruction hold; from there on the rule is AP_RULE_UNSUPPORTED. */
 static void test_damaged_instructions(void **state)
 {
 	uint8_t bytes[] = {CIE,
@@ -320,7 +320,7 @@ static void test_large_offsets(void **state)
 	ap_cfi_clear(&cfi);
 }
 
-/* Parts of a program with the one kind of section and parts with the other. */
+/* A program that has .eh_frame for a part of its code and .debug_frame for another. */
 static void test_two_sections(void **state)
 {
 	uint8_t first[] = {CIE, FDE(0x1100, 0x80, DW_CFA_def_cfa_offset, 16, 0, 0, 0, 0, 0, 0)};

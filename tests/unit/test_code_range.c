@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Mappings that were put over others, since the maps were read; test_jit_dump.c has code. */
+/*
+ * Mappings that were put over others since the maps were read. test_jit_dump.c tests the same for
+ * code.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +77,7 @@ static void test_apart(void **state)
 	EXPECT(&fixture, R(10, 20, 0), R(20, 30, 1), R(40, 50, 3), R(50, 60, 2));
 }
 
-/* What stands out at both sides is still the one below. */
+/* The range below holds again at both sides. */
 static void test_in_the_middle(void **state)
 {
 	struct fixture fixture = {0};
@@ -110,7 +113,7 @@ static void test_none(void **state)
 	free(ranges);
 }
 
-/* Against a look at every address. */
+/* Compares with an exhaustive look at every address. */
 static void test_any(void **state)
 {
 	uint64_t random = 88172645463325252;

@@ -31,7 +31,7 @@ static void test_none(void **state)
 	check("", "");
 	check("0::/\n", "");
 	check("0::/user.slice/user-1000.slice/session-3.scope\n", "");
-	/* One digit more is another thing's hash. */
+	/* With one digit more it is not a container's id. */
 	check("0::/x-" ID "0.scope\n", "");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Debug files from a server of our own, which has one, has none, or is silent. */
+/* Debug files from a server of this test, which has one, has none, or does not answer. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +26,9 @@ struct fixture {
 	char cache[64];
 	int listener;
 	pthread_t thread;
-	const char *answer; /* NULL: silence */
+	const char *answer; /* NULL: it does not answer */
 	struct ap_debuginfod *debuginfod;
-	int calls; /* of progress */
+	int calls; /* of the progress callback */
 };
 
 /* One request a connection; whoever closes the listener ends it. */
@@ -69,7 +69,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Asks a server that answers so, for `limit_ms` at the most. A descriptor or a negative errno. */
+/* Asks a server that gives this answer, for limit_ms at most. A descriptor or a negative errno. */
 static int ask(struct fixture *fixture, const char *answer, uint64_t limit_ms)
 {
 	struct sockaddr_in address = {
@@ -130,7 +130,7 @@ static void file_that_is_there(void **state)
 	assert_string_equal(got, body);
 	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	close(fd);
-	/* There is no server any more, but there is the cache. */
+	/* The server is gone, but the file is in the cache. */
 	fd = ap_debuginfod_open(fixture->debuginfod, ID, "/usr/lib/libfoo.so");
 	assert_true(fd >= 0);
 	close(fd);
@@ -146,7 +146,7 @@ static void file_that_is_not_there(void **state)
 	assert_int_equal(ap_debuginfod_late(fixture->debuginfod), 0);
 }
 
-/* The kernel takes the connection, and nobody ever says a word. */
+/* The kernel accepts the connection, and nobody answers. */
 static void silent_server(void **state)
 {
 	struct fixture *fixture = *state;
@@ -154,7 +154,7 @@ static void silent_server(void **state)
 	assert_int_equal(ask(fixture, NULL, 10), -ETIMEDOUT);
 	assert_true(fixture->calls > 0);
 	assert_int_equal(ap_debuginfod_late(fixture->debuginfod), 1);
-	/* The time is for all files together. */
+	/* The limit is for all files together. */
 	assert_int_equal(
 		ap_debuginfod_open(fixture->debuginfod, ID, "/usr/lib/libfoo.so"), -ETIMEDOUT);
 	assert_int_equal(ap_debuginfod_late(fixture->debuginfod), 2);

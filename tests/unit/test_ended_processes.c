@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which processes that have ended are one group: those of one name and with the same mappings. */
+/* Ended processes are grouped: those of one name with the same mappings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As one that was forked from the worker. */
+/* A process that was forked from the worker. */
 static struct ap_target child(struct fixture *fixture, const char *comm)
 {
 	struct ap_target target = {.table.shared = &fixture->files};
@@ -79,7 +79,7 @@ static void same_name_and_mappings(void **state)
 	assert_int_equal(AP_ENDED_KEY(1) & ((1U << AP_PROCESS_SHIFT) - 1), 0);
 }
 
-/* One that has gone on to map more has the same ids so far: the group learns the rest of it. */
+/* A process that has mapped more has the same ids so far; the group takes its other mappings. */
 static void more_mappings(void **state)
 {
 	struct fixture *fixture = *state;
@@ -96,7 +96,7 @@ static void more_mappings(void **state)
 	assert_int_equal(ended->groups[0].table.count, count + 1);
 	assert_int_equal(end(ended, &shorter), AP_ENDED_KEY(0));
 	assert_int_equal(ended->groups[0].table.count, count + 1);
-	/* Its table is its own: the processes' are gone by now. */
+	/* The group's table is its own: those of the processes are gone by now. */
 	assert_int_equal(ended->groups[0].table.mappings[count]->start, 0x10000);
 	/* The same id means something else here. */
 	assert_int_equal(end(ended, &another), AP_ENDED_KEY(1));
@@ -121,7 +121,7 @@ static void too_many_groups(void **state)
 	}
 	assert_int_equal(ended->count, AP_ENDED_MAX + 1);
 	assert_string_equal(ended->groups[AP_ENDED_MAX].name, "others that have ended");
-	/* Of which nobody can say where its code was. */
+	/* Its table is empty: it has processes with different mappings. */
 	assert_int_equal(ended->groups[AP_ENDED_MAX].table.count, 0);
 	assert_int_equal(end(ended, &first), AP_ENDED_KEY(0));
 }

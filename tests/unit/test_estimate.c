@@ -137,7 +137,7 @@ static void the_interval_knows_of_other_periods(void **state)
 	assert_true(coverage(64, 16, AP_INUSE_SPACE, COUNTS) < 0.92);
 }
 
-/* What is sampled always is certain, and nothing is nothing. */
+/* Blocks that are always sampled have no error, nor has a sum of nothing. */
 static void an_interval_may_be_a_point(void **state)
 {
 	struct ap_profile *profile = ap_profile_new();
@@ -153,7 +153,7 @@ static void an_interval_may_be_a_point(void **state)
 	ap_profile_free(profile);
 }
 
-/* Of live blocks, of which some have been freed again, and whose squares nobody has counted. */
+/* The width of the interval of live blocks, of which some have been freed, without squares. */
 static double live_width(uint64_t samples, uint64_t size, uint64_t weight)
 {
 	struct ap_counters freed = {3, 0, 3 * size, 3 * weight, 0};
@@ -167,9 +167,9 @@ static void nothing_is_certain(void **state)
 	struct ap_counters odd = {1, 0, 4096, 1024, 0}, none = {0};
 
 	assert_true(live_width(0, 16, 524288) == 0);
-	/* Blocks that are always sampled weigh what they are. */
+	/* The weight of blocks that are always sampled is their size. */
 	assert_true(live_width(7, 1 << 20, 1 << 20) == 0);
-	/* A sample that is counted between two readings must not make a number of nothing. */
+	/* A sample that is counted between two readings must not give infinity or NaN. */
 	assert_true(ap_estimate_live_variance(&odd, &none) == 0);
 	assert_true(ap_estimate_live_variance(&none, &odd) == 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What filters leave out, that it is in no total any more, and that the header says so. */
+/* Filters: what they leave out is in no total any more, and the header tells how much it was. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,10 @@
 #include "filter.h"
 #include "labeled_profile.h"
 
-/* Applies it to a new profile, whose totals and what was left out make what there was. */
+/*
+ * Applies a filter to a new profile, and checks that totals plus what was left out are the old
+ * totals.
+ */
 static struct ap_profile *filtered(struct ap_filter *filter)
 {
 	struct ap_profile *whole = labeled_profile(), *profile = labeled_profile();

@@ -51,7 +51,7 @@ static void expect_total(const struct ap_profile *profile, int64_t alloc_objects
 	assert_int_equal(profile->total[AP_INUSE_SPACE], inuse_space);
 }
 
-/* Of each stack by its own mean size; the sum of the threads, not each again. */
+/* Each stack is scaled by its own mean size; threads are counted by their sum only. */
 static void test_jemalloc(void **state)
 {
 	struct ap_profile *profile = good("heap_v2/1000\n"
@@ -92,7 +92,7 @@ static void test_gperftools(void **state)
 	assert_true(ap_profile_has(profile, AP_ALLOC_SPACE));
 	ap_profile_free(profile);
 
-	/* Its sampler keeps no account of what was freed. */
+	/* gperftools' sampler does not count frees. */
 	profile = good("heap profile: 1: 512 [ 0: 0] @ heap_v2/512\n"
 		       "1: 512 [0: 0] @ 0x400123\n" MAPS);
 	expect_total(profile, 0, 0, llround(1 / (1 - exp(-1))), llround(512 / (1 - exp(-1))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is written is read again, by us and by others, also when it has suffered on the way. */
+/* What is written can be read again, by us and by other programs; damaged files are refused. */
 #include "pprof_bytes.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ static void plain_and_in_members(void **state)
 	ap_profile_free(profile);
 }
 
-/* Whatever is cut off is either an error or, between two fields, a smaller profile. */
+/* A truncated file is an error or, if it is cut between two fields, a smaller profile. */
 static void truncated_files(void **state)
 {
 	struct ap_profile *profile = sample_profile(), *back;

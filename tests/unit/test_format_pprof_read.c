@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Files of others, and files that nobody should write. */
+/* Files of other writers, and invalid ones. */
 #include "pprof_bytes.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ static char *strings[] = {"", "objects", "count", "space", "bytes", "cpu", "nano
 	"/bin/other", "resident_space"};
 enum { NONE, OBJECTS, COUNT, SPACE, BYTES, CPU, NANOSECONDS, NAME, BINARY, RESIDENT };
 
-/* A profile of one sample with two values, as somebody else writes it, to be spoilt. */
+/* A profile of another writer, with one sample of two values, in which tests break something. */
 struct foreign {
 	Pprof__ValueType type[6], *types[6];
 	Pprof__Mapping mapping, *mappings[2];

@@ -59,7 +59,7 @@ static void text_write(const struct fixture *fixture, const char *text)
 	fclose(file);
 }
 
-/* The name, and NULL: none. */
+/* Expects this name at the address; NULL: none. */
 static void expect(const struct ap_jit *jit, uint64_t address, const char *name)
 {
 	struct ap_jit_place place;
@@ -95,7 +95,7 @@ static void test_names(void **state)
 	expect(jit, 0x7f001180, NULL);
 	expect(jit, 0x7f000fff, NULL);
 	expect(jit, 0x7f004000, NULL);
-	/* Read again it has what has been written since. */
+	/* Read again, it has the names written since. */
 	text_write(fixture, "10 10 other\n");
 	assert_int_equal(ap_jit_read_map(&fixture->jit), 0);
 	expect(jit, 0x7f001000, NULL);
@@ -118,7 +118,7 @@ static void test_symbolic_link(void **state)
 	assert_int_equal(ap_jit_read_map(&fixture->jit), -EPERM);
 }
 
-/* Nobody writes to it: to wait for a writer would be for ever. */
+/* Nobody writes to the pipe: waiting for a writer would never end. */
 static void test_pipe(void **state)
 {
 	struct fixture *fixture = *state;

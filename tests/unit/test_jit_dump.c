@@ -168,7 +168,7 @@ static void names_by_address(void **state)
 	expect_line(fixture, 0x1000, NULL, 0);
 }
 
-/* What lies over other code hides just that part of it, however much there is. */
+/* Code that was put over other code hides just that part of it. */
 static void memory_used_again(void **state)
 {
 	struct fixture *fixture = *state;
@@ -262,7 +262,7 @@ static void lines_of_v8(void **state)
 	expect_line(fixture, 0x1010, "a.js", 9);
 }
 
-/* Lines of other code, out of order or outside of it are nobody's. */
+/* Lines of other code, lines out of order, and lines outside of the code are dropped. */
 static void lines_that_do_not_fit(void **state)
 {
 	struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the outputs make of sizes, lifetimes, ages and threads. */
+/* The labels (sizes, lifetimes, ages, threads) in the outputs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -67,7 +67,7 @@ static void test_write(void **state)
 	assert_int_equal(files_count(), 1);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0640);
-	/* Over one that exists. */
+	/* Replaces a file that exists. */
 	assert_int_equal(ap_output_write(path, &whole, NULL, NULL), 0);
 	content_is("the text");
 	assert_int_equal(files_count(), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What /proc says of a process, which may have a name that looks like the rest of the line. */
+/* Reading /proc/PID/stat, also of a process whose name looks like the rest of the line. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -38,7 +38,7 @@ static void test_memory(void **state)
 	assert_int_equal(ap_process_files_memory_dup(&files, &other), 0);
 	ap_process_files_close(&files);
 	check_memory(&other);
-	/* As where only the owner may open the memory. */
+	/* As when only the owner may open the memory file. */
 	close(other.memory);
 	other.memory = -1;
 	check_memory(&other);
@@ -74,7 +74,7 @@ static void test_paths(void **state)
 
 	assert_int_equal(ap_process_files_path(&files, "/"), -EBADF);
 	assert_int_equal(ap_process_files_open(&files, getpid()), 0);
-	/* There is nothing above the root. */
+	/* ".." does not lead above the root. */
 	fd = ap_process_files_path(&files, "/../../proc/self");
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &status), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What --max-rate decides, on programs that allocate evenly. */
+/* The decisions of --max-rate for programs that allocate evenly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void test_back_down(void **state)
 
 	run(&program, 4e9, 100);
 	high = last = program.rate.period;
-	/* A second's pause costs half at most. */
+	/* A pause of a second lowers the period by half at most. */
 	run(&program, 0, 51);
 	assert_in_range(program.rate.period, high / 4, high);
 	for (int i = 0; i < 40; i++) {

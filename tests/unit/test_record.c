@@ -166,7 +166,7 @@ static void test_damaged_keys(void **state)
 	sample = sample_find(profile, "[damaged key]");
 	assert_non_null(sample);
 	assert_int_equal(sample->value[AP_ALLOC_SPACE], 90);
-	/* Nothing is lost for all that. */
+	/* The totals are complete all the same. */
 	assert_int_equal(profile->total[AP_ALLOC_SPACE], 120);
 	assert_false(faults.sums_differ);
 	ap_profile_free(profile);
@@ -210,7 +210,7 @@ static void test_truncated(void **state)
 
 	site_add(&fixture, 64, counters(1, 10, 30), counters(0, 10, 30));
 	fixture.stacks[0].end = AP_END_READ;
-	/* A depth that no program writes. */
+	/* A depth that no BPF program writes. */
 	site_add(&fixture, 65, counters(1, 10, 30), counters(0, 10, 30));
 	fixture.stacks[1].depth = AP_FRAMES + 1;
 	profile = record(&fixture, &faults);

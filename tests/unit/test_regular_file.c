@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a name of somebody else's choice may lead to. */
+/* Opening files by names that somebody else has chosen. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static void paths_below_a_root(void **state)
 	assert_int_equal(open_below(fixture, "/in", false), -EPERM);
 }
 
-/* Nobody writes to the pipe: to wait for a writer would be for ever. */
+/* Nobody writes to the pipe: waiting for a writer would never end. */
 static void what_is_no_file(void **state)
 {
 	const struct fixture *fixture = *state;

@@ -79,7 +79,7 @@ static void record(
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		/* So that it ends with us, whatever happens. */
+		/* The child ends with this process, whatever happens. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		target_main(go[0], done[1], stacks);
 	}
@@ -106,7 +106,10 @@ static void record(
 	}
 }
 
-/* By depth, what each stack has; checks that it is what was fired. Returns how many there are. */
+/*
+ * Checks that the site of each stack, by its depth, has what was fired. Returns the number of
+ * sites.
+ */
 static unsigned int check_sites(const struct ap_snapshot *snapshot)
 {
 	uint64_t seen = 0;
@@ -169,7 +172,7 @@ static void test_too_many_of_one_hash(void **state)
 	record(&options, 20, &snapshot);
 	assert_int_equal(check_sites(&snapshot), 16);
 	assert_int_equal(snapshot.losses[AP_LOSS_COLLISION].allocated.samples, 4 * ROUNDS);
-	/* Frees find their way to a reserved site, too. */
+	/* Frees are counted at a reserved site, too. */
 	assert_int_equal(snapshot.losses[AP_LOSS_COLLISION].freed.samples, 4 * ROUNDS);
 	assert_int_equal(snapshot.totals.allocated.samples, 20 * ROUNDS);
 	assert_int_equal(snapshot.totals.freed.samples, 20 * ROUNDS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Out of real maps of the kernel into a pool, and from there into a snapshot: nothing is lost. */
+/* From real BPF maps into a pool, and from there into a snapshot: nothing is lost. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,7 +129,7 @@ static void assert_counters(
 	assert_int_equal(got->weight, weight);
 }
 
-/* The sites of one group are one; who lives keeps what it has. */
+/* Sites of one group are added up; those of a living process stay in the map. */
 static void sites_are_added_up(void **state)
 {
 	const struct ap_snapshot_maps *maps = *state;

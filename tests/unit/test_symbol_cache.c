@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Names that were found before are used as long as they would be found again, and no longer. What
- * comes from the cache is told by names that no file has.
+ * Cached names are used as long as a new look-up would find the same, and no longer. The cache gets
+ * names that no file has, which shows what comes from it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,7 +126,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The number of symbols at the known place, of which the innermost is copied. */
+/* Looks the known place up. Returns the number of symbols; the innermost is copied. */
 static int look_up(struct fixture *fixture, struct ap_symbol *ret, char name[64], bool keep)
 {
 	struct ap_symbolizer *symbolizer = ap_symbolizer_new();
@@ -148,7 +148,7 @@ static int look_up(struct fixture *fixture, struct ap_symbol *ret, char name[64]
 	return count;
 }
 
-/* Has the cache say something of the known place that the file does not. */
+/* Puts a name for the known place into the cache that the file does not have. */
 static void make_up(struct fixture *fixture)
 {
 	struct ap_debug_places places = {.directory = fixture->debug, .root = AP_ROOT_OURS};
@@ -317,10 +317,10 @@ static void in_memory(void **state)
 	assert_true(fixture->memory >= 0);
 	make_up(fixture);
 	expect_made_up(fixture);
-	/* Unloaded, and loaded again somewhere else. */
+	/* The library is unloaded, and loaded again somewhere else. */
 	fixture->mapping.start = 0x1000000;
 	expect_made_up(fixture);
-	/* Who wrote it was killed on the way. */
+	/* As after a writer was killed. */
 	assert_int_equal(fstat(fixture->memory, &status), 0);
 	assert_int_equal(ftruncate(fixture->memory, status.st_size - 1), 0);
 	expect_true(fixture, true);

@@ -158,7 +158,7 @@ static void inlined_functions_and_lines(void **state)
 	struct fixture *fixture = *state;
 
 	expect_place(fixture, fixture->self);
-	/* The same again, from what is kept. */
+	/* The same again, from the results that are kept. */
 	expect_place(fixture, fixture->self);
 }
 
@@ -314,7 +314,7 @@ static void debug_information_shared_by_dwz(void **state)
 	snprintf(path, sizeof(path), "%s/copy0", directory);
 	copy_open(&copy, fixture, path);
 
-	/* Without it the information is not whole, and not used. */
+	/* Without the shared file the information is incomplete, and is not used. */
 	other = ap_symbolizer_new();
 	assert_int_equal(ap_symbolize(other, &copy.mapping, fixture->address, true, &symbols), 1);
 	assert_string_equal(symbols[0].name, "outer_place");

@@ -28,14 +28,14 @@
 #define TEXT_MAX  4096
 
 struct fixture {
-	char folder[64], path[128]; /* of what is looked at */
+	char folder[64], path[128]; /* of the file that is symbolized */
 	struct ap_object object;
 	struct ap_mapping mapping; /* of the whole file */
 	struct ap_symbolizer *symbolizer;
 	struct ap_elf_file elf;
 	GElf_Shdr text;
 	FILE *answers;
-	char line[TEXT_MAX]; /* of the answers, the one that is next */
+	char line[TEXT_MAX]; /* the next line of the answers */
 };
 
 static int setup(void **state)
@@ -68,7 +68,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* From what the linker makes itself, the peer takes names that only stand before it. */
+/* Not code that the linker makes: for it, the peer takes the name of whatever stands before it. */
 static void text_find(struct fixture *fixture)
 {
 	Elf_Scn *section = NULL;
@@ -159,7 +159,7 @@ static void name_expect(const char *name, const struct ap_symbol *symbol)
 		assert_string_equal(symbol->name, name);
 }
 
-/* FILE:LINE, with words of llvm's behind it. */
+/* Compares with FILE:LINE, behind which llvm-symbolizer may write more. */
 static void place_expect(const char *place, const struct ap_symbol *symbol)
 {
 	const char *colon = strrchr(place, ':');

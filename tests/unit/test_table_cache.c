@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The cache of unwind tables: what it gives back, and what it must not believe. */
+/* The cache of unwind tables: what it returns, and what it must refuse. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,7 +129,7 @@ static void test_damaged(void **state)
 	assert_int_equal(ftruncate(fd, 5), 0);
 	not_loaded(fixture);
 	close(fd);
-	/* And made again. */
+	/* It is stored again. */
 	assert_int_equal(store(fixture), 0);
 	assert_int_equal(load(fixture, &cfi), 0);
 	ap_cfi_clear(&cfi);
@@ -162,7 +162,7 @@ static void test_writable_by_others(void **state)
 	assert_int_equal(chmod(fixture->folder, 0700), 0);
 	assert_int_equal(load(fixture, &cfi), 0);
 	ap_cfi_clear(&cfi);
-	/* A second name, by which somebody else may have kept it. */
+	/* A hard link, by which another user may keep the file. */
 	{
 		char other[256];
 

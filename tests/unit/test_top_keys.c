@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the keys of `top` do, and which rows are in sight then. */
+/* The keys of `top`, and which rows are visible after them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

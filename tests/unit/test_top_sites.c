@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What becomes of sites from one refresh of `top` to the next. */
+/* How the sites of `top` change from one refresh to the next. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* So many sites are there a second later; allocated and freed by the first. */
+/* Refreshes with so many sites, a second later; the first one has these counters. */
 static void refresh(struct fixture *fixture, size_t count, uint64_t allocated, uint64_t freed)
 {
 	struct ap_mapping_table table = {0};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Where a process is told to be: in its dynamic linker, from its exec on, or in code of its own. */
+/*
+ * Whether a process is found to be in its dynamic linker, from its exec on, or in code of its own.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
