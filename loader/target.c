@@ -85,7 +85,7 @@ static int no_permission(struct ap_error *error, const struct ap_target *target,
 		ap_error_hint(error, "run allocprof with sudo, or as root");
 	else if (ap_capabilities() & AP_CAPABILITY(CAP_SYS_PTRACE))
 		ap_error_hint(error,
-			"it has rights that this root lacks, or a security module forbids "
+			"it is in another user namespace, or a security module forbids "
 			"it: run allocprof on the host, and see dmesg");
 	else
 		ap_error_hint(error, "this root lacks CAP_SYS_PTRACE; in a container: "
