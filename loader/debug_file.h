@@ -15,7 +15,7 @@
 
 struct ap_debuginfod;
 
-/* The places in which debug files are looked for, in this order. */
+/* The places in which debug files are looked for. */
 struct ap_debug_places {
 	const char *directory; /* of the system: AP_DEBUG_DIRECTORY, but for tests */
 	int root; /* root of the target, searched before ours; AP_ROOT_OURS: no other */

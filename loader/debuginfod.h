@@ -27,7 +27,7 @@ int ap_debuginfod_new(struct ap_debuginfod **ret, const struct ap_debuginfod_opt
 
 /*
  * The debug file with this build id, for the file `name`. The caller has to check that it is the
- * right one. Blocks until limit_ns is used up. Returns a descriptor, which the caller closes;
+ * right one. May block until limit_ns is used up. Returns a descriptor, which the caller closes;
  * -ENOENT: no server has it, or none answers; -ETIMEDOUT: limit_ns is used up.
  */
 int ap_debuginfod_open(struct ap_debuginfod *debuginfod, const char *build_id, const char *name);

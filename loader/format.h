@@ -70,7 +70,7 @@ int ap_format_pprof_read(FILE *in, struct ap_profile **ret, char *reason, size_t
  * Reads the text of a heap profile of jemalloc (heap_v2/524288) or gperftools (heap profile: ...);
  * returns as above. Its addresses get their names from the files that it lists, where these are on
  * this machine. Values that it does not count have the type "". ap_format_heap_is() tells such a
- * text by its first bytes. The text is changed.
+ * text by its first bytes.
  */
 int ap_format_heap_read(
 	uint8_t *bytes, size_t length, struct ap_profile **ret, char *reason, size_t size);
