@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands and their options. Commands are the only ones that print: what a person is to know
- * goes to standard error, so that standard output is the child's, or an output's that was asked for
- * with `-o -`.
+ * The commands and their options. Only they and main.c print. Messages go to standard error, so
+ * that standard output is left to the child of `run`, or to an output that was asked for with `-o
+ * -`.
+ *
+ * What the commands share among themselves has no ap_ prefix: no other file includes this header,
+ * cmd_recording.h or cmd_view.h. All of it is single-threaded.
  */
 #ifndef ALLOCPROF_CMD_H
 #define ALLOCPROF_CMD_H
