@@ -42,8 +42,8 @@ struct ap_call_node {
 	uint32_t frame;
 	uint32_t first_child, last_child, next;
 	/*
-	 * Values of the stacks that end here; [0] in the profile, [1] in the one it is compared
-	 * with.
+	 * Values of the stacks that end here; [0] in the profile, [1] in the one
+	 * it is compared with.
 	 */
 	int64_t self[2][AP_VALUES];
 };

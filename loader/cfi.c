@@ -17,10 +17,10 @@
 
 /*
  * Gaps between entries that are longer than this are code without a table; shorter ones are
- * padding, which never runs. A return address at the start of the function behind a padding means
- * that nobody called that function: libc makes the first frame of threads and coroutines like that.
- * The look-up, one byte before, then finds the padding, which all unwinders take for the end of the
- * stack.
+ * padding, which never runs. A return address at the start of the function behind a padding
+ * means that nobody called that function: libc makes the first frame of threads and coroutines
+ * like that. The look-up, one byte before, then finds the padding, which all unwinders take for
+ * the end of the stack.
  */
 #define PADDING_MAX 16
 

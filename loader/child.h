@@ -30,8 +30,8 @@ int ap_child_fork(struct ap_child *child, char **command, const char *library);
 int ap_child_exec(struct ap_child *child, const char *name, struct ap_error *error);
 
 /*
- * Waits for its end. Returns its exit status as a shell does: of one ended by a signal, 128 + its
- * number.
+ * Waits for its end. Returns its exit status as a shell does: of one ended by a
+ * signal, 128 + its number.
  */
 int ap_child_wait(struct ap_child *child);
 

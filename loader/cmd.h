@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The commands and their options. Only they and main.c print. Messages go to standard error, so
- * that standard output is left to the child of `run`, or to an output that was asked for with `-o
- * -`.
+ * that standard output is left to the child of `run`, or to an output asked for with `-o -`.
  *
  * What the commands share among themselves has no ap_ prefix: no other file includes this header,
  * cmd_recording.h or cmd_view.h. All of it is single-threaded.

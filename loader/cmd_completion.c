@@ -41,8 +41,8 @@ static enum value_kind value_kind(const char *name)
 }
 
 /*
- * What follows the options in the usage: "PID", "COMMAND [ARGUMENTS]", "". Valid until the next
- * call.
+ * What follows the options in the usage: "PID", "COMMAND [ARGUMENTS]", "". Valid
+ * until the next call.
  */
 static const char *operands(const struct command *command)
 {

@@ -146,8 +146,8 @@ void recording_exec_begin(struct recording *recording)
 }
 
 /*
- * Whether the newest program is known to be recorded. A scan from before its exec was of the old
- * one.
+ * Whether the newest program is known to be recorded. A scan from before its exec
+ * was of the old one.
  */
 static bool newest_is_recorded(const struct recording *recording)
 {

@@ -89,8 +89,8 @@ static void libbpf_log(const char *text)
 }
 
 /*
- * Takes the size of a map. The kernel allocates maps at once, so `most` keeps it below about a
- * gigabyte.
+ * Takes the size of a map. The kernel allocates maps at once, so `most` keeps it
+ * below about a gigabyte.
  */
 static int count_take(
 	const char *option, const char *text, uint32_t most, uint32_t *ret, struct ap_error *error)

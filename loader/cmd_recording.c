@@ -224,9 +224,9 @@ static bool signals_take(struct recording *recording)
 }
 
 /*
- * Takes the requests of the BPF programs. If they have seen code in no known mapping, the next scan
- * comes soon, but not at once: a process that makes code all the time would cause nothing but
- * scans.
+ * Takes the requests of the BPF programs. If they have seen code in no known mapping, the
+ * next scan comes soon, but not at once: a process that makes code all the time would
+ * cause nothing but scans.
  */
 static void wishes_take(struct recording *recording, uint64_t now)
 {

@@ -174,8 +174,8 @@ int recording_scan(struct recording *recording, struct ap_error *error);
 int recording_wait(struct recording *recording, struct ap_error *error);
 
 /*
- * To be called when the child of run has executed its command: what it executes later is another
- * program.
+ * To be called when the child of run has executed its command: what it executes later
+ * is another program.
  */
 void recording_exec_begin(struct recording *recording);
 
@@ -224,9 +224,9 @@ int recording_stop(struct recording *recording, struct ap_error *error);
 /* ---- The rights of a recording ---- */
 
 /*
- * Gives up all rights that are not needed to go on; to be called once the probes are attached. Run
- * through sudo, the outputs belong to its user then. 0 or a negative errno with the error filled
- * in.
+ * Gives up all rights that are not needed to go on; to be called once the probes are
+ * attached. Run through sudo, the outputs belong to its user then. 0 or a negative errno with
+ * the error filled in.
  */
 int recording_privilege_drop(struct recording *recording, struct ap_error *error);
 

@@ -73,8 +73,8 @@ static void program_warn(const struct ap_target *target)
 }
 
 /*
- * Starts the child with the probes attached, and lets it execute the command. 0, or a negative errno
- * with the error filled in when the command does not run; there may be a child then, too.
+ * Starts the child with the probes attached, and lets it execute the command. 0, or a negative
+ * errno with the error filled in when it does not run; there may be a child then, too.
  */
 static int child_begin(struct recording *recording, struct ap_child *child,
 	struct ap_object *library, char **command, struct ap_error *error)
@@ -104,8 +104,8 @@ static int child_begin(struct recording *recording, struct ap_child *child,
 	if (err)
 		return err;
 	/*
-	 * If neither works, the mappings are only scanned now and then, which is enough for most
-	 * programs.
+	 * If neither works, the mappings are only scanned now and then, which is
+	 * enough for most programs.
 	 */
 	if (recording_tree_hold(recording))
 		ap_mmap_watch_open(&recording->watch, child->pid);

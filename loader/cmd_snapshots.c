@@ -202,8 +202,8 @@ static void failure_tell(struct recording *recording, const char *what, const ch
 }
 
 /*
- * The end of a path after what it has in common with an earlier one: ".pb.gz" for "a.html" and
- * "a.pb.gz".
+ * The end of a path after what it has in common with an earlier one: ".pb.gz" for
+ * "a.html" and "a.pb.gz".
  */
 static const char *difference(const char *path, const char *earlier)
 {
@@ -254,8 +254,8 @@ static void snapshot_end(struct recording *recording)
 		recording_snapshots_keep(recording, &snapshots->named);
 	} else if (result.err != -ENODATA || snapshots->asked) {
 		/*
-		 * That nothing has been sampled yet is only told to somebody who asked for this
-		 * snapshot.
+		 * That nothing has been sampled yet is only told to somebody who
+		 * asked for this snapshot.
 		 */
 		failure_tell(recording, result.error.what, result.error.detail);
 	}

@@ -13,8 +13,8 @@ enum kind {
 };
 
 /*
- * The header fields that become comments. Time, duration and period have fields of their own in
- * pprof.
+ * The header fields that become comments. Time, duration and period have fields of
+ * their own in pprof.
  */
 static const struct key {
 	const char *name;

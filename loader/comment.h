@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The header of a profile (struct ap_profile_info) as the comments of a pprof file: lines of "key:
- * value".
+ * The header of a profile (struct ap_profile_info) as the comments of a pprof file:
+ * lines of "key: value".
  */
 #ifndef ALLOCPROF_COMMENT_H
 #define ALLOCPROF_COMMENT_H

@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * An id as text: its first twelve digits, as docker, podman and crictl show them; "": in no
- * container.
+ * An id as text: its first twelve digits, as docker, podman and crictl show them;
+ * "": in no container.
  */
 #define AP_CONTAINER_TEXT 13
 

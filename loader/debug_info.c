@@ -78,8 +78,8 @@ struct ap_debug_info *ap_debug_info_new(Dwarf *dwarf)
 	info->dwarf = dwarf;
 	info->budget = RANGES_MAX;
 	/*
-	 * When it is given no place for the split unit's DIE, libdw does not look for the .dwo
-	 * file.
+	 * When it is given no place for the split unit's DIE, libdw does not
+	 * look for the .dwo file.
 	 */
 	while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
@@ -157,8 +157,8 @@ static int unit_walk(struct ap_debug_info *info, struct unit *unit)
 }
 
 /*
- * The number in an attribute of the DIE, or of its abstract origin or specification; 0 when it has
- * none.
+ * The number in an attribute of the DIE, or of its abstract origin or specification;
+ * 0 when it has none.
  */
 static int64_t die_number(Dwarf_Die *die, unsigned int attribute)
 {

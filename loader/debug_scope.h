@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The names of functions with the namespaces and classes around them, for functions without a
- * linkage name. Those have internal linkage: everything in an anonymous namespace, and templates
- * for a local type. A DIE does not lead to its parent, so each unit is walked once, into ranges of
- * offsets.
+ * linkage name. Those have internal linkage: everything in an anonymous namespace, and
+ * templates for a local type. A DIE does not lead to its parent, so each unit is walked once,
+ * into ranges of offsets.
  */
 #ifndef ALLOCPROF_DEBUG_SCOPE_H
 #define ALLOCPROF_DEBUG_SCOPE_H

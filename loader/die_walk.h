@@ -17,8 +17,8 @@ typedef int ap_die_visit_fn(void *context, Dwarf_Die *die, uint32_t depth, bool 
 int ap_die_walk(const Dwarf_Die *top, ap_die_visit_fn *visit, void *context);
 
 /*
- * The text of an attribute of the DIE, or of its abstract origin or specification; NULL: it has
- * none.
+ * The text of an attribute of the DIE, or of its abstract origin or
+ * specification; NULL: it has none.
  */
 const char *ap_die_string(Dwarf_Die *die, unsigned int attribute);
 

@@ -48,10 +48,10 @@ const struct ap_format *ap_format_by_name(const char *name);
 const struct ap_format *ap_format_by_extension(const char *path);
 
 /*
- * pprof's profile.proto, gzipped, with all values and frames whatever the options say. Locations
- * that are not stacks (losses) have no mapping. The first mapping is the program's. Labels are
- * those of labels.h. A fifth value, "samples", is the number of the allocator's samples, where
- * known.
+ * pprof's profile.proto, gzipped, with all values and frames whatever the options say.
+ * Locations that are not stacks (losses) have no mapping. The first mapping is the program's.
+ * Labels are those of labels.h. A fifth value, "samples", is the number of the allocator's
+ * samples, where known.
  */
 ap_format_write_fn ap_format_pprof_write;
 

@@ -8,8 +8,8 @@
  *     t*: 2: 128 [5: 320]                     MAPPED_LIBRARIES:
  *   MAPPED_LIBRARIES:                         400000-401000 r-xp 00000000 08:01 123 /bin/x
  *
- * The counts are those of the samples themselves, and are scaled to estimates as jeprof and pprof
- * do.
+ * The counts are those of the samples themselves, and are scaled to estimates as
+ * jeprof and pprof do.
  */
 #include "format.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A still picture for tickets and READMEs: one value of the profile as an icicle, without script
- * and without anything fetched. A frame's full name and numbers are in its title, which browsers
- * show as a tooltip. With a base the widths stay the profile's, and colour and text say what has
- * changed.
+ * A still picture for tickets and READMEs: one value of the profile as an icicle, without
+ * script and without anything fetched. A frame's full name and numbers are in its title, which
+ * browsers show as a tooltip. With a base the widths stay the profile's, and colour and text
+ * say what has changed.
  */
 #include "format.h"
 

@@ -131,8 +131,8 @@ static const char *value_text(char out[VALUE_TEXT], const struct ap_profile *pro
 }
 
 /*
- * The error of a difference, in its unit: "+/-1.2 MiB". As a share of a small change it would tell
- * nothing.
+ * The error of a difference, in its unit: "+/-1.2 MiB". As a share of a small change it
+ * would tell nothing.
  */
 static const char *change_error_text(char out[ERROR_TEXT], const struct ap_profile *profile,
 	const struct ap_format_options *options, const struct ap_estimate *estimate)

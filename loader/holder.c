@@ -23,8 +23,8 @@
 #define TRACEES_MAX 256
 
 /*
- * How long to wait for a dynamic linker, and how long a program is held for its unwind tables to be
- * made.
+ * How long to wait for a dynamic linker, and how long a program is held for its
+ * unwind tables to be made.
  */
 #define LINK_NS (2 * AP_SECOND_NS)
 #define HELD_NS (5 * AP_SECOND_NS)
@@ -211,8 +211,8 @@ static void tracee_go(struct tracees *all, pid_t pid)
 }
 
 /*
- * Lets go the tracees whose time is over. Returns the timeout of poll() until the next one's, in
- * ms.
+ * Lets go the tracees whose time is over. Returns the timeout of poll() until
+ * the next one's, in ms.
  */
 static int times_take(struct tracees *all, uint64_t now)
 {
@@ -359,8 +359,8 @@ void ap_holder_go(struct ap_holder *holder, pid_t pid)
 void ap_holder_end(struct ap_holder *holder)
 {
 	/*
-	 * Children of this process may have the socket, too: closing it alone would not end the
-	 * holder.
+	 * Children of this process may have the socket, too: closing it alone would
+	 * not end the holder.
 	 */
 	if (holder->socket >= 0) {
 		shutdown(holder->socket, SHUT_RDWR);

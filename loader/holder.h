@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A helper process that holds the programs which the children of `run` execute, at the moment when
- * their libraries are mapped but only the dynamic linker has run, until their unwind tables are
- * made.
+ * A helper process that holds the programs which the children of `run` execute, at the
+ * moment when their libraries are mapped but only the dynamic linker has run, until their
+ * unwind tables are made.
  *
  * It uses ptrace, but only from shortly after the exec to that moment. Before and after, the
- * programs are not traced: they may trace each other, or look whether they are traced, as leak
- * checkers do; setuid works; and their signals are not touched. A program that somebody else
- * traces, or that already runs code of its own, is not held. This is a race with the dynamic
- * linker, which takes longer than the holder; a program that wins it is recorded with stacks that
- * end early.
+ * programs are not traced: they may trace each other, or look whether they are traced, as
+ * leak checkers do; setuid works; and their signals are not touched. A program that somebody
+ * else traces, or that already runs code of its own, is not held. This is a race with the
+ * dynamic linker, which takes longer than the holder; a program that wins it is recorded with
+ * stacks that end early.
  *
  * It is a process of its own because it must not be late, and because a tracee can only be let go
  * once it has stopped, which one that waits for a disk does not do soon. When the holder or this

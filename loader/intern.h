@@ -22,8 +22,8 @@ struct ap_intern {
 const char *ap_intern(struct ap_intern *set, const char *text, size_t length);
 
 /*
- * The same, but returns its index in set->strings (numbered from 0 in the order of arrival), or
- * -ENOMEM.
+ * The same, but returns its index in set->strings (numbered from 0 in the order of
+ * arrival), or -ENOMEM.
  */
 int ap_intern_index(struct ap_intern *set, const char *text, size_t length);
 

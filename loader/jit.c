@@ -60,8 +60,8 @@ int ap_jit_open(struct ap_jit *jit, const struct ap_process_files *files, pid_t 
 }
 
 /*
- * Reads the map into *ret, which ends with a NUL and is to be freed. Its length, or a negative
- * errno.
+ * Reads the map into *ret, which ends with a NUL and is to be freed. Its length,
+ * or a negative errno.
  */
 static ssize_t map_text(const struct ap_jit *jit, char **ret)
 {

@@ -46,9 +46,9 @@ struct ap_jit_place {
 int ap_jit_open(struct ap_jit *jit, const struct ap_process_files *files, pid_t pid);
 
 /*
- * Reads the map (again); works after the process has exited, too. 0; -ENOENT: there is none;
- * -EPERM: it is not a regular file of the target's user or root; -ENOMEM, or another negative
- * errno.
+ * Reads the map (again); works after the process has exited, too. 0; -ENOENT: there is
+ * none; -EPERM: it is not a regular file of the target's user or root; -ENOMEM, or
+ * another negative errno.
  */
 int ap_jit_read_map(struct ap_jit *jit);
 

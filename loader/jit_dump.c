@@ -37,8 +37,8 @@ enum { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE };
 #define ELF_HEADER_SIZE 0x40
 
 /*
- * In code that V8 has optimized, lines of inlined functions come with the file of the outer
- * function.
+ * In code that V8 has optimized, lines of inlined functions come with the file of
+ * the outer function.
  */
 #define V8_OPTIMIZED "JS:*"
 

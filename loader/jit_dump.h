@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitdump, jit-PID.dump: the file in which runtimes tell perf of the code that they make. node
- * writes one with --perf-prof, and so do LLVM and Java's perf agents. A runtime maps it once as if
- * it were code, so it shows up in the process's maps and has been opened with the other mapped
- * files.
+ * jitdump, jit-PID.dump: the file in which runtimes tell perf of the code that they make.
+ * node writes one with --perf-prof, and so do LLVM and Java's perf agents. A runtime maps it
+ * once as if it were code, so it shows up in the process's maps and has been opened with the
+ * other mapped files.
  *
  * The target writes it, so its content is not trusted.
  */

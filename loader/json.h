@@ -16,10 +16,10 @@
 void ap_json_string(FILE *out, const char *text);
 
 /*
- * A writer for programs to read: texts are whole and as they were (what is no UTF-8 is U+FFFD), and
- * everything is ASCII, so that a terminal takes no harm. Each function takes the key of a member of
- * an object, or NULL for an element of an array or for the outermost value. Errors stay set on the
- * stream.
+ * A writer for programs to read: texts are whole and as they were (what is no UTF-8 is U+FFFD),
+ * and everything is ASCII, so that a terminal takes no harm. Each function takes the key of a
+ * member of an object, or NULL for an element of an array or for the outermost value. Errors
+ * stay set on the stream.
  *
  *   struct ap_json json = {.out = stdout};
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BPF array maps that are written through memory mappings, and replaced as a whole in a map of
- * maps.
+ * BPF array maps that are written through memory mappings, and replaced as a
+ * whole in a map of maps.
  */
 #ifndef ALLOCPROF_KERNEL_ARRAY_H
 #define ALLOCPROF_KERNEL_ARRAY_H

@@ -33,8 +33,8 @@ int ap_kfuncs_resolve(struct bpf_program *program, const struct ap_kfunc *kfuncs
 				code[i].imm == kfuncs[j].number)
 				code[i] = call_of(&kfuncs[j]);
 	/*
-	 * The number of instructions has not changed, so what libbpf still has to relocate stays in
-	 * place.
+	 * The number of instructions has not changed, so what libbpf still has to
+	 * relocate stays in place.
 	 */
 	err = bpf_program__set_insns(program, code, length);
 	free(code);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of a stack's blocks beside where they were allocated: how large they were, how long
- * they lived, or, of live ones, how old they are, and which thread asked for them. A stack has one
- * sample for each combination of labels that occurs; the values of the stack are the sum of its
- * samples.
+ * What is known of a stack's blocks beside where they were allocated: how large they were, how
+ * long they lived, or, of live ones, how old they are, and which thread asked for them. A stack
+ * has one sample for each combination of labels that occurs; the values of the stack are the
+ * sum of its samples.
  *
  * In pprof files they are labels, which other tools read as well (`go tool pprof -tags`,
  * -tagfocus): "bytes" in bytes, "lifetime" in nanoseconds and "age" in percent, each the lower end

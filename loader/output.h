@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output files that appear whole or not at all: a file is written without a name and gets it at the
- * end. Until then an older file of that name stays, and when this process is killed nothing is left
- * behind.
+ * Output files that appear whole or not at all: a file is written without a name and gets it
+ * at the end. Until then an older file of that name stays, and when this process is killed
+ * nothing is left behind.
  */
 #ifndef ALLOCPROF_OUTPUT_H
 #define ALLOCPROF_OUTPUT_H

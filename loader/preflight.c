@@ -97,8 +97,8 @@ static int check_capabilities(struct ap_error *error)
 }
 
 /*
- * Whether a test forces the way of a kernel that has less. ALLOCPROF_FORCE is a list, separated by
- * commas.
+ * Whether a test forces the way of a kernel that has less. ALLOCPROF_FORCE is a list,
+ * separated by commas.
  */
 static bool is_forced(const char *what)
 {

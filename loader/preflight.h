@@ -35,8 +35,8 @@ void ap_preflight_missing(char out[AP_MISSING_TEXT]);
 const char *ap_preflight_missing_hint(void);
 
 /*
- * Reads the kernel's lockdown file; "" when there is none. Returns whether the kernel is locked
- * down.
+ * Reads the kernel's lockdown file; "" when there is none. Returns whether the
+ * kernel is locked down.
  */
 bool ap_lockdown_read(char *out, size_t room);
 

@@ -25,8 +25,8 @@ bool ap_preload_is_static(int program);
 bool ap_preload_is_shadowed(int program);
 
 /*
- * The same: what makes it ignore LD_PRELOAD, "static" or "setuid or setgid"; NULL: nothing is
- * known.
+ * The same: what makes it ignore LD_PRELOAD, "static" or "setuid or setgid";
+ * NULL: nothing is known.
  */
 const char *ap_preload_obstacle(int program);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of a process that are opened once and kept: its maps, its memory, its root folder. The
- * kernel checks rights when they are opened and not when they are used, so a recording can go on
- * after this process has given up its rights. They are good until the process executes another
- * program.
+ * The files of a process that are opened once and kept: its maps, its memory, its root
+ * folder. The kernel checks rights when they are opened and not when they are used, so a
+ * recording can go on after this process has given up its rights. They are good until the
+ * process executes another program.
  */
 #ifndef ALLOCPROF_PROCESS_FILES_H
 #define ALLOCPROF_PROCESS_FILES_H
@@ -46,8 +46,8 @@ FILE *ap_process_files_maps(const struct ap_process_files *files);
 int ap_process_files_path(const struct ap_process_files *files, const char *path);
 
 /*
- * Makes *ret a second owner of the open memory file; its other files are not open. 0 or a negative
- * errno.
+ * Makes *ret a second owner of the open memory file; its other files are not open. 0
+ * or a negative errno.
  */
 int ap_process_files_memory_dup(const struct ap_process_files *files, struct ap_process_files *ret);
 

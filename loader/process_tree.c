@@ -155,9 +155,9 @@ static struct ap_tree_process *process_add(
 	struct ap_tree *tree, pid_t pid, uint32_t parent_key, unsigned int generations);
 
 /*
- * The parent of a new process. Processes come in no order: a parent that is not known yet is added
- * first, and so are its ancestors, up to a limit. (When pids are used again, ancestors can form a
- * circle.)
+ * The parent of a new process. Processes come in no order: a parent that is not known yet is
+ * added first, and so are its ancestors, up to a limit. (When pids are used again, ancestors
+ * can form a circle.)
  */
 static struct ap_tree_process *parent_get(
 	struct ap_tree *tree, uint32_t parent_key, unsigned int generations)

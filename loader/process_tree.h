@@ -82,8 +82,8 @@ void ap_tree_root_variable(struct ap_tree *tree, const struct ap_process_variabl
 size_t ap_tree_living(const struct ap_tree *tree);
 
 /*
- * What counts as freed because its process has ended; to be added to what the BPF programs have
- * counted.
+ * What counts as freed because its process has ended; to be added to what the BPF
+ * programs have counted.
  */
 const struct ap_counters *ap_tree_released(const struct ap_tree *tree);
 

@@ -47,8 +47,8 @@ bool ap_process_watch_get(const struct ap_process_watch *watch, pid_t pid, struc
 pid_t ap_process_watch_next(const struct ap_process_watch *watch, pid_t pid);
 
 /*
- * Sets which list of mappings a process, as it stands in keys, is unwound by. 0 or a negative
- * errno.
+ * Sets which list of mappings a process, as it stands in keys, is unwound by. 0
+ * or a negative errno.
  */
 int ap_process_watch_set_list(struct ap_process_watch *watch, uint32_t process, uint32_t list);
 

@@ -96,8 +96,8 @@ static size_t valid_length(const char *text, size_t length)
 }
 
 /*
- * A copy of a text, with U+FFFD for what is no UTF-8, cut at AP_STRING_MAX bytes. NULL: out of
- * memory.
+ * A copy of a text, with U+FFFD for what is no UTF-8, cut at AP_STRING_MAX bytes.
+ * NULL: out of memory.
  */
 static char *valid_copy(const char *text, size_t length)
 {

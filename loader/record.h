@@ -21,9 +21,9 @@ struct ap_record_faults {
 };
 
 /*
- * Fills a profile from a snapshot of process pid, symbolized by its mappings, and sets the numbers
- * of profile->info that follow from the snapshot. `work` (may be NULL) is told of each site. 0 or
- * -ENOMEM.
+ * Fills a profile from a snapshot of process pid, symbolized by its mappings, and sets the
+ * numbers of profile->info that follow from the snapshot. `work` (may be NULL) is told of each
+ * site. 0 or -ENOMEM.
  */
 int ap_record(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_mapping_table *table, struct ap_symbolizer *symbolizer, pid_t pid,
@@ -41,17 +41,17 @@ struct ap_record_process {
 void ap_record_processes_free(struct ap_record_process *processes, size_t count);
 
 /*
- * As ap_record(), for a tree of processes. The first one is the root, whose program is the main
- * mapping.
+ * As ap_record(), for a tree of processes. The first one is the root, whose program
+ * is the main mapping.
  */
 int ap_record_tree(struct ap_profile *profile, const struct ap_snapshot *snapshot,
 	const struct ap_record_process *processes, size_t count, struct ap_symbolizer *symbolizer,
 	struct ap_record_faults *faults, struct ap_work *work);
 
 /*
- * Adds the locations of one stack to a profile, leaf first; the reason why it was cut, if it was,
- * is the outermost. Returns their number, -ENOMEM, or -EINVAL for a stack that no BPF program
- * writes.
+ * Adds the locations of one stack to a profile, leaf first; the reason why it was cut, if
+ * it was, is the outermost. Returns their number, -ENOMEM, or -EINVAL for a stack that no
+ * BPF program writes.
  */
 int ap_record_stack(struct ap_profile *profile, struct ap_symbolizer *symbolizer,
 	const struct ap_mapping_table *table, const struct ap_stack *stack,

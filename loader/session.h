@@ -31,8 +31,8 @@ struct ap_session_options {
 	uint32_t max_inside;	     /* threads that may be inside the probe at one moment */
 	uint64_t hash_mask;	     /* bits of stack hashes that are used; tests clear some */
 	/*
-	 * All processes of this watch, which follows children, are recorded. NULL: only the one
-	 * process.
+	 * All processes of this watch, which follows children, are recorded. NULL:
+	 * only the one process.
 	 */
 	const struct ap_process_watch *tree;
 	/* Gets libbpf's messages, whole lines; NULL: they are dropped. */
@@ -108,9 +108,9 @@ uint32_t ap_session_executed(const struct ap_session *session);
 uint64_t ap_session_wishes_lost(const struct ap_session *session);
 
 /*
- * Takes the probes out and waits until no BPF program runs any more; from then on the sums are
- * exact. 0; -ETIMEDOUT: a thread is still inside a program after some seconds; or another negative
- * errno.
+ * Takes the probes out and waits until no BPF program runs any more; from then on the sums
+ * are exact. 0; -ETIMEDOUT: a thread is still inside a program after some seconds; or
+ * another negative errno.
  */
 int ap_session_detach(struct ap_session *session);
 

@@ -55,8 +55,8 @@ void ap_lifetime_add(struct ap_lifetime *sum, const struct ap_lifetime *more)
 }
 
 /*
- * Reads one element at a time, for kernels without batches. An element deleted meanwhile is left
- * out.
+ * Reads one element at a time, for kernels without batches. An element deleted
+ * meanwhile is left out.
  */
 static int dump_slowly(
 	int map, uint32_t key_size, uint32_t value_size, uint32_t room, struct ap_map_dump *dump)
@@ -190,8 +190,8 @@ int ap_snapshot_read(struct ap_snapshot *ret, const struct ap_snapshot_maps *map
 	if (err)
 		goto out;
 	/*
-	 * Sites before stacks: a stack is inserted before its site, so every site read has its
-	 * stack.
+	 * Sites before stacks: a stack is inserted before its site, so every site
+	 * read has its stack.
 	 */
 	err = map_read(maps->sites, sizeof(*ret->site_keys), sizeof(*ret->sites), &sites);
 	if (err)

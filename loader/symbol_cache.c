@@ -15,8 +15,8 @@
 #include "table.h"
 
 /*
- * Raise the version with every change of the format. A change of the names themselves changes the
- * key.
+ * Raise the version with every change of the format. A change of the names
+ * themselves changes the key.
  */
 static const struct ap_cache_kind kind = {
 	.magic = 0x73656d616e7061ULL, /* "apnames" */

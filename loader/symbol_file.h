@@ -59,8 +59,8 @@ struct ap_symbol_file {
 };
 
 /*
- * The object, and what the places point to, must stay until it is closed. It is to be closed in any
- * case.
+ * The object, and what the places point to, must stay until it is closed. It is to be
+ * closed in any case.
  */
 void ap_symbol_file_open(struct ap_symbol_file *file, const struct ap_object *object,
 	const struct ap_debug_places *places);

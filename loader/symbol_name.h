@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of functions as they are shown: demangled, or, without a symbol, by their place in a
- * file.
+ * The names of functions as they are shown: demangled, or, without a symbol, by
+ * their place in a file.
  */
 #ifndef ALLOCPROF_SYMBOL_NAME_H
 #define ALLOCPROF_SYMBOL_NAME_H

@@ -13,8 +13,8 @@
 #include "symbolize.h"
 
 /*
- * More than enough: a large C++ program allocates from some hundred thousand addresses in all its
- * life.
+ * More than enough: a large C++ program allocates from some hundred thousand
+ * addresses in all its life.
  */
 #define AP_PACK_ADDRESSES_MAX (1U << 20)
 #define AP_PACK_BYTES_MAX     ((size_t)256 << 20)

@@ -219,8 +219,8 @@ static int object_get(
 }
 
 /*
- * The addresses of a file, for the cache. If they are too many, only those that were looked up this
- * time.
+ * The addresses of a file, for the cache. If they are too many, only those that were
+ * looked up this time.
  */
 static uint32_t object_addresses(const struct ap_symbolizer *symbolizer,
 	const struct object *object, bool only_used, struct ap_pack_address *ret)

@@ -85,8 +85,8 @@ int ap_symbolize(struct ap_symbolizer *symbolizer, const struct ap_mapping *mapp
 int ap_symbolize_mapping(struct ap_profile *profile, const struct ap_mapping *mapping);
 
 /*
- * ap_symbolize() into a profile: adds mapping, functions and location. The location's index, or
- * -ENOMEM.
+ * ap_symbolize() into a profile: adds mapping, functions and location. The
+ * location's index, or -ENOMEM.
  */
 int ap_symbolize_location(struct ap_symbolizer *symbolizer, struct ap_profile *profile,
 	const struct ap_mapping *mapping, uint64_t address, bool is_return);

@@ -14,8 +14,8 @@
 #define SYMTAB_BYTES_MAX ((uint64_t)1 << 30)
 
 /*
- * The rank of a symbol: global before weak before local, and functions before labels of assembler
- * code.
+ * The rank of a symbol: global before weak before local, and functions before
+ * labels of assembler code.
  */
 static uint32_t symbol_rank(const GElf_Sym *symbol, const char *name)
 {

@@ -53,8 +53,8 @@ int ap_target_search(struct ap_target *target, struct ap_error *error);
 int ap_target_check_probes(const struct ap_target *target, struct ap_error *error);
 
 /*
- * Whether its program has a malloc without probes, which takes precedence over those of all
- * libraries.
+ * Whether its program has a malloc without probes, which takes precedence over
+ * those of all libraries.
  */
 bool ap_target_is_shadowed(const struct ap_target *target);
 

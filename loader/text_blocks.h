@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --lifetimes and --sizes: the lines below a row of the text table that tell what kind of blocks it
- * has.
+ * --lifetimes and --sizes: the lines below a row of the text table that tell what
+ * kind of blocks it has.
  */
 #ifndef ALLOCPROF_TEXT_BLOCKS_H
 #define ALLOCPROF_TEXT_BLOCKS_H

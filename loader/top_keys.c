@@ -158,8 +158,8 @@ static int row_enter(struct ap_top *top, struct ap_top_pane *pane, unsigned int 
 }
 
 /*
- * Moves the selection to the start of the other half of a sandwich, which comes to the top of the
- * screen.
+ * Moves the selection to the start of the other half of a sandwich, which comes to
+ * the top of the screen.
  */
 static void half_switch(struct ap_top *top, struct ap_top_pane *pane)
 {

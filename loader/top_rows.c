@@ -99,8 +99,8 @@ static uint32_t outermost_call(const struct builder *builder, const struct ap_to
 }
 
 /*
- * In the flat table the filter applies to the function of a row; in trees to any function of a
- * stack.
+ * In the flat table the filter applies to the function of a row; in trees to any
+ * function of a stack.
  */
 static bool site_matches(const struct builder *builder, const struct ap_top_site *site)
 {

@@ -16,8 +16,8 @@
 #define LEAST_ROWS    5
 
 /*
- * From this height on, there is a line with details of the selected row, and room for more
- * warnings.
+ * From this height on, there is a line with details of the selected row, and
+ * room for more warnings.
  */
 #define ROOMY_ROWS 16
 
@@ -33,8 +33,8 @@ struct ap_top_screen {
 };
 
 /*
- * Sends standard error to /dev/null, so that nothing is written into the table. Returns a copy of
- * it.
+ * Sends standard error to /dev/null, so that nothing is written into the table.
+ * Returns a copy of it.
  */
 static int error_drop(void)
 {

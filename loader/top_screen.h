@@ -10,9 +10,9 @@
 struct ap_top_screen;
 
 /*
- * Takes over the terminal of standard input and output; what is written to standard error until it
- * is closed is dropped. 0; -ENOTSUP: TERM names no terminal that can be used; or another negative
- * errno.
+ * Takes over the terminal of standard input and output; what is written to standard error
+ * until it is closed is dropped. 0; -ENOTSUP: TERM names no terminal that can be used; or
+ * another negative errno.
  */
 int ap_top_screen_open(struct ap_top_screen **ret, bool colours);
 

@@ -68,8 +68,8 @@ static int frames_set(
 	int err = ap_profile_frames(sites->profile, &sample, sites->show_allocator, &shown);
 
 	/*
-	 * A stack that is symbolized again usually has as many frames as before, and keeps its
-	 * place.
+	 * A stack that is symbolized again usually has as many frames as before,
+	 * and keeps its place.
 	 */
 	if (shown.count > site->count || err)
 		site->first = sites->frame_count;

@@ -18,8 +18,8 @@
 struct ap_symbolizer;
 
 /*
- * Rates are means over at most this many refreshes: those of a site with few samples would jump
- * about.
+ * Rates are means over at most this many refreshes: those of a site with few
+ * samples would jump about.
  */
 #define AP_TOP_WINDOW 10
 

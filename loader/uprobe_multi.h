@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's uprobe_multi (6.6): one link for many sites in a file. CAP_BPF and CAP_PERFMON are
- * enough for it, while perf uprobes have needed CAP_SYS_ADMIN since 2025. libbpf 1.1 does not know
- * it.
+ * The kernel's uprobe_multi (6.6): one link for many sites in a file. CAP_BPF and
+ * CAP_PERFMON are enough for it, while perf uprobes have needed CAP_SYS_ADMIN since 2025.
+ * libbpf 1.1 does not know it.
  */
 #ifndef ALLOCPROF_UPROBE_MULTI_H
 #define ALLOCPROF_UPROBE_MULTI_H

@@ -85,8 +85,8 @@ struct ap_lifetime {
 };
 
 /*
- * Classes of lifetimes: shorter than this, then one for each decade, the last from 10^6 times this
- * on.
+ * Classes of lifetimes: shorter than this, then one for each decade, the last from
+ * 10^6 times this on.
  */
 #define AP_LIFETIME_SHORTEST_NS 1000000ULL
 #define AP_SITE_LIFETIMES	8
@@ -108,8 +108,8 @@ static inline __attribute__((always_inline)) __u64 ap_objects_of(__u64 size, __u
 }
 
 /*
- * ap_counters.squares of one sample. Weights from 4 GiB on are squared with less precision. Modulo
- * 2^64.
+ * ap_counters.squares of one sample. Weights from 4 GiB on are squared with less
+ * precision. Modulo 2^64.
  */
 static inline __attribute__((always_inline)) __u64 ap_square_of(__u64 size, __u64 weight)
 {

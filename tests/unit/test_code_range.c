@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Mappings that were put over others since the maps were read. test_jit_dump.c tests the same for
- * code.
+ * Mappings that were put over others since the maps were read. test_jit_dump.c
+ * tests the same for code.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,8 +11,8 @@
 #include "labeled_profile.h"
 
 /*
- * Applies a filter to a new profile, and checks that totals plus what was left out are the old
- * totals.
+ * Applies a filter to a new profile, and checks that totals plus what was left out
+ * are the old totals.
  */
 static struct ap_profile *filtered(struct ap_filter *filter)
 {

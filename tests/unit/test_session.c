@@ -107,8 +107,8 @@ static void record(
 }
 
 /*
- * Checks that the site of each stack, by its depth, has what was fired. Returns the number of
- * sites.
+ * Checks that the site of each stack, by its depth, has what was fired. Returns
+ * the number of sites.
  */
 static unsigned int check_sites(const struct ap_snapshot *snapshot)
 {
