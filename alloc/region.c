@@ -25,10 +25,10 @@
 
 /*
  * Slices in a huge page of the system, and in a region that asks for them wherever it grows, from
- * 4 MiB on: in a smaller process, 2 MiB is a lot. A large block has them anywhere.
+ * 8 MiB on: in a smaller process, 2 MiB is a lot. A large block has them anywhere.
  */
 #define HUGE_PAGE ((size_t)32)
-#define HUGE_FROM ((size_t)64)
+#define HUGE_FROM ((size_t)128)
 
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
