@@ -16,13 +16,14 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-static __always_inline void counters_add(struct ap_counters *counters, __u64 size, __u64 weight)
+static __noinline int counters_add(struct ap_counters *counters, __u64 size, __u64 weight)
 {
 	__sync_fetch_and_add(&counters->samples, 1);
 	__sync_fetch_and_add(&counters->objects, ap_objects_of(size, weight));
 	__sync_fetch_and_add(&counters->bytes, size);
 	__sync_fetch_and_add(&counters->weight, weight);
 	__sync_fetch_and_add(&counters->squares, ap_square_of(size, weight));
+	return 0;
 }
 
 /* floor(log2(size)); 0 of 0. */
@@ -214,6 +215,7 @@ static __always_inline void scratch_own(struct scratch *scratch, const struct ap
 	__u32 *list;
 
 	scratch->site_key.process = process ? process->process : process_id + executed;
+	scratch->walk.is_forked = scratch->walk.list = 0;
 	if (!has_tree || !process)
 		return;
 	scratch->walk.is_forked = process->parent && process->process < AP_PROCESS_EXEC;

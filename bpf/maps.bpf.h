@@ -29,6 +29,8 @@ struct walk {
 	__u32 is_forked; /* its mappings are those of its parent */
 	__u64 unchecked; /* one of them could not be checked, by memory here; or 0 */
 	struct ap_unwind_mapping mapping; /* the one of the last pc: callers are often in it, too */
+	__u32 mapping_at;		  /* its place in the list */
+	__u32 version;			  /* of all lists, when the walk began */
 	__u32 fp_lost, bx_lost;
 	__u32 is_first; /* the frame is the first one */
 	__u32 is_exact; /* pc is where the thread is, and not where it returns to */
@@ -42,6 +44,18 @@ struct scratch {
 	struct walk walk;
 	struct ap_stack stack;
 };
+
+/* What is known of an address: frame_cache.bpf.h. A cache line. */
+struct frame {
+	__u64 address;
+	__u64 stored;	     /* in stacks */
+	__u32 list, version; /* as in struct walk */
+	__u32 mapping;	     /* its place in the list */
+	__u32 zero;
+	struct ap_unwind_rule rule;
+};
+
+_Static_assert(sizeof(struct frame) == 64, "a cache line");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -87,7 +101,15 @@ struct {
 	__type(value, struct ap_site);
 } losses SEC(".maps");
 
-/* By thread (the kernel's pid and tgid): a thread that is inside a program has an element. */
+/* Where the program holds the CPU: each CPU's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} cpu_scratch SEC(".maps");
+
+/* Elsewhere, by thread (the kernel's pid and tgid): one that is inside a program has an element. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -146,6 +168,15 @@ struct {
 	__type(value, struct ap_unwind_rule);
 } unwind_rules SEC(".maps");
 
+/* The loader makes room for each CPU's. Can be mapped: so its elements begin at a cache line. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct frame);
+} frame_cache SEC(".maps");
+
 /* What the programs ask the loader for, struct ap_wish. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -174,6 +205,12 @@ const volatile unsigned int process_id = 0;
  * gone with it, and stands under other keys. 0 while a tree is recorded, where `processes` has it.
  */
 volatile unsigned int executed = 0;
+
+/* The kernel lets the programs hold the CPU: preempt.bpf.h. */
+const volatile _Bool cpu_held = 1;
+
+/* The loader has published so many lists of mappings. */
+volatile unsigned int lists_version = 0;
 
 /* A tree of processes is recorded: the probes fire for everybody, and `processes` says who is of
  * the tree. */

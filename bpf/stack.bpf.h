@@ -2,7 +2,8 @@
 /*
  * The set of stacks: an id for every different stack, the hash of its frames, or one of the next
  * few numbers when another stack has that hash. The frames are always compared, so no two stacks
- * share an id. Stacks are never removed; a stack in the map is whole from its insertion on.
+ * share an id. Stacks are never removed; a stack in the map is whole from its insertion on. Behind
+ * its frames stands what an earlier sample has left there.
  */
 #ifndef ALLOCPROF_STACK_BPF_H
 #define ALLOCPROF_STACK_BPF_H

@@ -13,6 +13,7 @@
 #ifndef ALLOCPROF_WALK_BPF_H
 #define ALLOCPROF_WALK_BPF_H
 
+#include "frame_cache.bpf.h"
 #include "machine.bpf.h"
 #include "maps.bpf.h"
 #include "scratch.bpf.h"
@@ -64,6 +65,34 @@ static __noinline int mapping_check(struct walk *walk, const struct ap_unwind_ma
 	return 0;
 }
 
+static __always_inline int mapping_holds(const struct ap_unwind_mapping *mapping, __u64 address)
+{
+	return address >= mapping->start && address < mapping->end;
+}
+
+/* Makes walk->mapping the one at this place in the list, if it holds the address. 0, or the end. */
+static __noinline int mapping_enter(struct walk *walk, __u32 at, __u64 address)
+{
+	struct ap_unwind_mapping *mapping;
+	__u32 key = walk->list;
+	void *mappings;
+	int status;
+
+	mappings = bpf_map_lookup_elem(&unwind_mappings, &key);
+	if (!mappings)
+		return AP_END_CODE;
+	key = at;
+	mapping = bpf_map_lookup_elem(mappings, &key);
+	if (!mapping || !mapping_holds(mapping, address))
+		return AP_END_CODE;
+	status = mapping_check(walk, mapping);
+	if (status)
+		return status;
+	walk->mapping = *mapping;
+	walk->mapping_at = at;
+	return 0;
+}
+
 /* Makes walk->mapping the one that holds the address. 0, or the end. */
 static __noinline int mapping_find(struct walk *walk, __u64 address)
 {
@@ -71,7 +100,6 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 	__u32 key = walk->list, low, count;
 	void *mappings;
 	__u64 list;
-	int status;
 
 	mappings = bpf_map_lookup_elem(&unwind_mappings, &key);
 	if (!mappings)
@@ -98,15 +126,7 @@ static __noinline int mapping_find(struct walk *walk, __u64 address)
 			low += half;
 		count -= half;
 	}
-	key = low;
-	mapping = bpf_map_lookup_elem(mappings, &key);
-	if (!mapping || address < mapping->start || address >= mapping->end)
-		return AP_END_CODE;
-	status = mapping_check(walk, mapping);
-	if (status)
-		return status;
-	walk->mapping = *mapping;
-	return 0;
+	return mapping_enter(walk, low, address);
 }
 
 /* The number of the rule for an address in walk->mapping. */
@@ -314,15 +334,54 @@ static __always_inline int step_table(struct scratch *scratch, const struct ap_u
 	return WALK_ON;
 }
 
+/* Adds the frame to the stack. Its rule; NULL: the walk has ended here. */
+static __noinline struct ap_unwind_rule *frame_add(
+	struct scratch *scratch, __u64 address, __u32 depth)
+{
+	struct walk *walk = &scratch->walk;
+	struct frame *frame = frame_slot(address);
+	struct ap_unwind_rule *rule;
+	__u64 stored = address & ~AP_FRAME_KNOWN;
+	__u32 number;
+	int status = 0;
+
+	if (depth >= AP_FRAMES)
+		return NULL;
+	/* Callers are often in the same file. */
+	if (frame && frame_is_known(frame, walk, address) &&
+		(mapping_holds(&walk->mapping, address) ||
+			!mapping_enter(walk, frame->mapping, address))) {
+		scratch->stack.frame[depth] = frame->stored;
+		return &frame->rule;
+	}
+	if (!mapping_holds(&walk->mapping, address))
+		status = mapping_find(walk, address);
+	if (!status)
+		stored = AP_FRAME(walk->mapping.id, address - walk->mapping.origin);
+	scratch->stack.frame[depth] = stored;
+	if (status == AP_END_CODE)
+		wish_make(address, 0, scratch->site_key.process);
+	if (status) {
+		walk_end(scratch, status);
+		return NULL;
+	}
+	number = rule_number(walk, address);
+	rule = bpf_map_lookup_elem(&unwind_rules, &number);
+	if (!rule)
+		walk_end(scratch, AP_END_UNSUPPORTED);
+	else if (frame)
+		frame_keep(frame, walk, address, stored, rule);
+	return rule;
+}
+
 /* The frame at walk->pc, and on to its caller's. */
 static __noinline int walk_step(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;
 	struct ap_stack *stack = &scratch->stack;
-	__u64 address = walk->pc - !walk->is_exact;
 	struct ap_unwind_rule *rule;
-	__u32 depth = stack->depth, number;
-	int status = 0;
+	__u32 depth = stack->depth;
+	int status;
 
 	/* Returned to, it is a start; jumped to, it is the fault of a call of nothing. */
 	if (!walk->pc)
@@ -330,20 +389,9 @@ static __noinline int walk_step(struct scratch *scratch)
 	if (depth >= AP_FRAMES || depth >= max_depth)
 		return WALK_OVER;
 	stack->depth = depth + 1;
-	/* Callers are often in the same file. */
-	if (address < walk->mapping.start || address >= walk->mapping.end)
-		status = mapping_find(walk, address);
-	if (status) {
-		stack->frame[depth] = address & ~AP_FRAME_KNOWN;
-		if (status == AP_END_CODE)
-			wish_make(address, 0, scratch->site_key.process);
-		return walk_end(scratch, status);
-	}
-	stack->frame[depth] = AP_FRAME(walk->mapping.id, address - walk->mapping.origin);
-	number = rule_number(walk, address);
-	rule = bpf_map_lookup_elem(&unwind_rules, &number);
+	rule = frame_add(scratch, walk->pc - !walk->is_exact, depth);
 	if (!rule)
-		return walk_end(scratch, AP_END_UNSUPPORTED);
+		return WALK_OVER;
 	if (rule->cfa == AP_CFA_END)
 		return walk_end(scratch, AP_END_START);
 	if (rule->cfa == AP_CFA_UNSUPPORTED)
@@ -360,8 +408,7 @@ static __noinline int walk_step(struct scratch *scratch)
 /* Some frames more of the thread's scratch. */
 static __always_inline int walk_some(void)
 {
-	__u64 owner = bpf_get_current_pid_tgid();
-	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &owner);
+	struct scratch *scratch = scratch_mine();
 
 	if (!scratch)
 		return WALK_OVER;
@@ -396,7 +443,13 @@ static __always_inline void walk_begin(struct pt_regs *regs, struct scratch *scr
 	walk->sp = PT_REGS_SP(regs);
 	walk->fp = walk->registers[AP_REG_FP];
 	walk->bx = walk->registers[AP_REG_BX];
+	walk->fp_at = walk->bx_at = walk->saved_at = 0;
+	walk->fp_lost = walk->bx_lost = 0;
+	walk->unchecked = 0;
+	walk->mapping.start = walk->mapping.end = 0;
+	walk->version = lists_version;
 	walk->is_first = walk->is_exact = 1;
+	scratch->stack.depth = 0;
 	scratch->stack.end = AP_END_DEEP;
 }
 

@@ -73,7 +73,8 @@ static int print(enum libbpf_print_level level, const char *format, va_list args
 	return length;
 }
 
-static int maps_size(struct allocprof_bpf *skeleton, const struct ap_session_options *options)
+static int maps_size(struct allocprof_bpf *skeleton, const struct ap_preflight *kernel,
+	const struct ap_session_options *options)
 {
 	int err = bpf_map__set_max_entries(skeleton->maps.stacks, options->max_stacks);
 
@@ -85,7 +86,11 @@ static int maps_size(struct allocprof_bpf *skeleton, const struct ap_session_opt
 	if (!err)
 		err = bpf_map__set_max_entries(skeleton->maps.live, options->max_live);
 	if (!err)
-		err = bpf_map__set_max_entries(skeleton->maps.scratches, options->max_inside);
+		err = bpf_map__set_max_entries(skeleton->maps.scratches,
+			kernel->preempt_disable ? 1 : options->max_inside);
+	if (!err && kernel->preempt_disable)
+		err = bpf_map__set_max_entries(skeleton->maps.frame_cache,
+			(uint32_t)libbpf_num_possible_cpus() << AP_FRAME_CACHE_SHIFT);
 	return err;
 }
 
@@ -167,6 +172,7 @@ static int unwind_open(struct ap_session *session)
 		.pages = bpf_map__fd(session->skeleton->maps.unwind_pages),
 		.mappings = bpf_map__fd(session->skeleton->maps.unwind_mappings),
 		.rules = bpf_map__fd(session->skeleton->maps.unwind_rules),
+		.version = &session->skeleton->bss->lists_version,
 	};
 	int err = ap_unwind_new(&session->unwind, &maps);
 
@@ -238,6 +244,7 @@ static void rodata_set(struct ap_session *session, const struct ap_session_optio
 
 	rodata->process_id = session->pid;
 	rodata->has_tree = session->has_tree;
+	rodata->cpu_held = session->kernel.preempt_disable != 0;
 	rodata->pid_namespace = ap_pid_namespace();
 	rodata->hash_mask = options->hash_mask;
 	rodata->min_size = options->min_size;
@@ -277,7 +284,7 @@ int ap_session_open(struct ap_session **ret, pid_t pid, const struct ap_session_
 	programs_choose(session);
 	err = programs_resolve(session);
 	if (!err)
-		err = maps_size(session->skeleton, options);
+		err = maps_size(session->skeleton, &session->kernel, options);
 	if (!err && session->has_tree)
 		err = maps_share(session->skeleton, options->tree);
 	if (!err)

@@ -363,6 +363,8 @@ int ap_unwind_update(struct ap_unwind *unwind, uint32_t list, const struct ap_ma
 	err = files_compile(unwind, table, ranges, count);
 	failed = ap_unwind_list_publish(
 		known, unwind->maps.mappings, list, table, ranges, count, mapping_fill, unwind);
+	if (unwind->maps.version)
+		__atomic_add_fetch(unwind->maps.version, 1, __ATOMIC_RELEASE);
 	if (!list)
 		unwind->counts.mappings = (uint32_t)count;
 	/* An incomplete list does not count as up to date, so that it is tried again. */

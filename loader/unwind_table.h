@@ -17,6 +17,7 @@ struct ap_unwind;
 /* The descriptors of the maps of bpf/maps.bpf.h. */
 struct ap_unwind_maps {
 	int blocks, pages, mappings, rules;
+	uint32_t *version; /* the programs' count of the lists that were published; NULL: none */
 };
 
 struct ap_work;

@@ -28,6 +28,9 @@
 /* How many lists of mappings there can be; processes with the same mappings share one. */
 #define AP_LISTS 4096
 
+/* Frames that each CPU keeps, 1 << this: 32 KiB. */
+#define AP_FRAME_CACHE_SHIFT 9
+
 /* Room for the rules of all files together. The 120 largest libraries of a desktop have 9,700. */
 #define AP_RULES_MAX 32768
 
