@@ -9,6 +9,7 @@ ALLOCATOR=PATH.so is measured as ours in place of the one there.
 import argparse
 import os
 import platform
+import random
 import re
 import signal
 import subprocess
@@ -111,17 +112,18 @@ def main():
 
     results, idle = {}, {}
     masks = cpu_masks()
+    order = random.Random(0)
     for number in range(rounds):
         for workload in chosen:
             if workload.idle and number:
                 continue  # once: it takes ten seconds, and memory does not vary as time does
             into = idle if workload.idle else results
             by_name = into.setdefault(workload.name, {name: [] for name in found})
-            for name, library in found.items():
+            for name in order.sample(list(found), len(found)):
                 if sys.stderr.isatty():
                     print("\r\033[Kround %d/%d  %s  %s" % (number + 1, rounds, workload.name, name),
                           end="", file=sys.stderr, flush=True)
-                by_name[name].append(run_once(built, workload, library, masks))
+                by_name[name].append(run_once(built, workload, found[name], masks))
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
 
