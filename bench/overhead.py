@@ -6,6 +6,7 @@ Environment: ROUNDS=N (9), SCALE=FACTOR (1), PARTS=REGEX of `instructions`, `tim
 `turns`, PROFILERS=REGEX of those in the table, CPU=N for what is measured (the last), O=FOLDER
 (build).
 """
+import itertools
 import os
 import re
 import shutil
@@ -99,7 +100,7 @@ def main():
             if not re.search(os.environ.get("PARTS", "."), name):
                 continue
             lines = part() if not needs or shutil.which(needs) else ["%s: left out: no %s" % (name, needs)]
-            for line in [*lines, ""]:
+            for line in itertools.chain(lines, [""]):
                 print(line, flush=True)
                 print(line, file=file)
 

@@ -5,7 +5,9 @@ Two runs of a program differ by more than a recording costs: where its memory li
 One process has that once, and what is left are the moments in which the machine is slower, which
 neighbours share. So a round is short: a turn without, a recording, a turn without. And since a
 recording takes a second to begin and end, in which the machine changes, there is a second way: the
-semaphores of a recorded process are lowered and raised, many times in a round.
+semaphores of a recorded process are lowered and raised, many times in a round. Each time that costs
+what a recording pays once, so two parts of it are measured by themselves: to be listened to without
+a sample, and to be sampled while somebody listens all the time.
 """
 import os
 import re
@@ -24,6 +26,7 @@ from recording import (BUILT, OTHERS, OURS, ROUNDS, SCALE, TOP, Profiler, attach
 TURN = SCALE  # seconds without a recording, before one and behind it; of one there are twice as many
 SETTLE = 0.3  # seconds that the limit of the rate has to find its period, and the kernel to clear away
 SHORT_TURN, SWITCHES = 0.1 * SCALE, 40  # where no recording begins and ends between turns
+SWITCHED = 0.02  # seconds after a switch that are not counted: all lists are charged anew
 LIFE = 10  # rounds of one process
 
 
@@ -118,6 +121,11 @@ class Bystander:
         self.process.wait()
 
 
+# The semaphores of alloc and free. SILENT: somebody listens, with a period in which no sample comes.
+NOBODY, SILENT, HEARD = (0, 0), (1, 0), (1, 1)
+NO_SAMPLES = 1 << 50
+
+
 class Switch:
     """The semaphores of a recorded process. While they are lowered, to the allocator nobody listens."""
 
@@ -132,10 +140,11 @@ class Switch:
     def period(self):
         return int.from_bytes(os.pread(self.memory, 8, self.period_place), "little")
 
-    def set(self, raised, period):
-        for place in self.places:
+    def set(self, state, period):
+        for place, raised in zip(self.places, state):
             os.pwrite(self.memory, raised.to_bytes(2, "little"), place)
         # The allocator had put back its own when it noticed that nobody listens any more.
+        period = NO_SAMPLES if state == SILENT else period
         os.pwrite(self.memory, period.to_bytes(8, "little"), self.period_place)
 
     def end(self):
@@ -158,29 +167,32 @@ def end_of(attached):
     return record_end(attached)
 
 
-def heard_by_turns(target, attach, recorded):
-    """In one recording, at the period that it has found, turns in which the semaphores are raised over
-    turns in which they are not, which come as fast as is possible in no other way."""
-    pid = recorded.process.pid
-    switch = Switch(pid)
-    if not target.period:
-        attached = attach(pid)
-        time.sleep(1 + SETTLE)
-        target.period = switch.period()
-        end_of(attached)
-    attached = attach_ours("--period", str(target.period), "--max-rate", "0")(pid)
-    cost = [0.0, 0.0]
-    for number in range(SWITCHES):
-        # The order turns about, so that a drift in speed cancels.
-        for raised in (0, 1) if number % 2 else (1, 0):
-            switch.set(raised, target.period)
-            cost[raised] += target.cost(SHORT_TURN)
-    switch.set(1, target.period)
-    switch.end()
-    return cost[1] / cost[0], end_of(attached)
+def switched(*states):
+    """In one recording, at the period that it has found, turns in the second state over turns in the
+    first, which come as fast as is possible in no other way."""
+    def method(target, attach, recorded):
+        pid = recorded.process.pid
+        switch = Switch(pid)
+        if not target.period:
+            attached = attach(pid)
+            time.sleep(1 + SETTLE)
+            target.period = switch.period()
+            end_of(attached)
+        attached = attach_ours("--period", str(target.period), "--max-rate", "0")(pid)
+        cost = [0.0, 0.0]
+        for number in range(SWITCHES):
+            # The order turns about, so that a drift in speed cancels.
+            for which in (0, 1) if number % 2 else (1, 0):
+                switch.set(states[which], target.period)
+                time.sleep(SWITCHED)
+                cost[which] += target.cost(SHORT_TURN)
+        switch.set(HEARD, target.period)
+        switch.end()
+        return cost[1] / cost[0], end_of(attached)
+    return method
 
 
-def compare(kind, method, attach, control):
+def compare(kind, method, attach, control, silent):
     """The ratios of the rounds, and the samples of one."""
     ours = Profiler("allocprof", str(OURS))
     ratios, samples = [], []
@@ -194,7 +206,7 @@ def compare(kind, method, attach, control):
         finally:
             for process in processes:
                 process.end()
-    if not control and not all(samples):
+    if not (control or silent or all(samples)):
         raise SystemExit("overhead: %s: a recording without samples" % kind.name)
     return ratios, statistics.median(samples)
 
@@ -205,11 +217,13 @@ def table():
     rows = [("another process attached to", attached_by_turns, ()), ("attached", attached_by_turns, ())]
     rows += [("attached, --period " + period, attached_by_turns, ("--period", period))
              for period in ("512K", "64K", "4K")]
-    rows += [("heard", heard_by_turns, ())]
+    rows += [("heard", switched(NOBODY, HEARD), ()), ("listened to", switched(NOBODY, SILENT), ()),
+             ("sampled", switched(SILENT, HEARD), ())]
     for kind in (Slots, Redis):
         for number, (name, method, options) in enumerate(rows):
             if not re.search(os.environ.get("PROFILERS", "."), "%s, %s" % (kind.name, name)):
                 continue
-            ratios, samples = compare(kind, method, attach_ours(*options), number == 0)
+            ratios, samples = compare(kind, method, attach_ours(*options), number == 0,
+                                      name == "listened to")
             yield "| %s, %s | %s | %.1f%% | %d |" % (
                 kind.name, name, percent(ratios, ranked), 100 * statistics.stdev(ratios), samples)

@@ -28,7 +28,7 @@ struct ap_session_options {
 	uint32_t max_depth;   /* innermost frames that are kept of a stack, at most AP_FRAMES */
 	bool by_thread;	      /* a stack's threads are sites of their own */
 	uint64_t min_size, max_size; /* of recorded requests, in bytes, both included */
-	uint32_t max_inside;	     /* threads that may be inside the probe at one moment */
+	uint32_t max_inside;	     /* threads in the probe at once, if it cannot hold the CPU */
 	uint64_t hash_mask;	     /* bits of stack hashes that are used; tests clear some */
 	/*
 	 * All processes of this watch, which follows children, are recorded. NULL:
