@@ -50,11 +50,10 @@ static __always_inline int machine_plt_pushed(__u64 pc, __s32 from)
  */
 static __always_inline int machine_is_call(__u64 before)
 {
-	/* call rel32 */
-	if ((before >> 24 & 0xff) == 0xe8)
+	if ((before >> 24 & 0xff) == 0xe8) /* call rel32 */
 		return 1;
-		/* ff /2, with 0 to 5 bytes of SIB and displacement */
 #pragma clang loop unroll(full)
+	/* call r/m64: ff /2, with 0 to 5 bytes of SIB and displacement */
 	for (__u32 at = 16; at <= 56; at += 8)
 		if ((before >> (64 - at) & 0xff) == 0xff &&
 			(before >> (64 - at + 8) & 0x38) == 0x10)
@@ -62,6 +61,8 @@ static __always_inline int machine_is_call(__u64 before)
 	return 0;
 }
 
+#else
+#error "the stack walker knows x86-64 only"
 #endif
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The maps, and what the loader decides before it loads them. The sizes of `stacks`, `sites`,
- * `live`, `threads` and `scratch` are set by the loader. Hash maps are preallocated: nothing is
+ * `live`, `threads` and `scratches` are set by the loader. Hash maps are preallocated: nothing is
  * allocated while a thread stands in the probe.
  */
 #ifndef ALLOCPROF_MAPS_BPF_H
@@ -19,15 +19,14 @@ struct walk {
 	__u64 fp, fp_at;
 	__u64 bx, bx_at;
 	__u64 cfa;
-	/* All registers of this frame: of the first one below, of one that a signal has interrupted
-	 * in its signal frame, at this address. */
-	__u64 saved_at;
-	__u64 registers[AP_REGISTERS];
-	__u64 word[2]; /* read from user memory, last from this address: */
-	__u64 word_at;
-	__u32 list;	 /* of the process's mappings */
-	__u32 is_forked; /* its mappings are those of its parent */
-	__u64 unchecked; /* one of them could not be checked, by memory here; or 0 */
+	__u64 saved_at; /* signal frame that has the registers of this frame; 0: there is none */
+	__u64 registers[AP_REGISTERS]; /* at the probe, by DWARF number */
+	__u64 word[2];		       /* what was last read from user memory ... */
+	__u64 word_at;		       /* ... and where */
+	__u32 list;		       /* number of the list of the process's mappings */
+	__u32 is_forked;	       /* the list is that of its parent */
+	__u64 unchecked; /* an address that would have told whether a mapping is still the same, but
+			    could not be read; 0: there was none */
 	struct ap_unwind_mapping mapping; /* the one of the last pc: callers are often in it, too */
 	__u32 mapping_at;		  /* its place in the list */
 	__u32 version;			  /* of all lists, when the walk began */

@@ -263,7 +263,7 @@ static __noinline int step_frame_pointer(struct scratch *scratch)
 	walk->pc = walk->word[1] & AP_CODE_MASK;
 	walk->fp_lost = 0;
 	walk->bx_lost = 1;
-	/* Returned to, it is a start; jumped to, it is the fault of a call of nothing. */
+	/* As in walk_step(): there is no call before 0 to look for. */
 	if (!walk->pc)
 		return walk_end(scratch, walk->is_exact ? AP_END_CODE : AP_END_START);
 	if (word_read(walk, walk->pc - 8) || !machine_is_call(walk->word[0]))
@@ -383,7 +383,10 @@ static __noinline int walk_step(struct scratch *scratch)
 	__u32 depth = stack->depth;
 	int status;
 
-	/* Returned to, it is a start; jumped to, it is the fault of a call of nothing. */
+	/*
+	 * A return address of 0 marks the thread's first frame. A thread that itself is at 0 has
+	 * called through a null pointer.
+	 */
 	if (!walk->pc)
 		return walk_end(scratch, walk->is_exact ? AP_END_CODE : AP_END_START);
 	if (depth >= AP_FRAMES || depth >= max_depth)
