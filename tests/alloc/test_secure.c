@@ -56,12 +56,17 @@ static void overrun(void *argument)
 		block[i] = 1;
 }
 
+static size_t span_bytes(size_t size)
+{
+	return (size_t)class_slices(class_of(size)) << SLICE_SHIFT;
+}
+
 static void test_overruns_fault(void **state)
 {
-	/* A block's size, and how far a write gets at the most: to the end of its pages, or its
-	 * span. */
-	static const size_t cases[][2] = {{100, 65536}, {5000, 65536}, {20000, 1 << 18},
-		{100000, 102401}, {1 << 20, (1 << 20) + 1}};
+	/* A block's size, and how far a write gets at the most: to the end of its span, or of its
+	 * pages. */
+	const size_t cases[][2] = {{100, span_bytes(100)}, {5000, span_bytes(5000)},
+		{20000, span_bytes(20000)}, {100000, 102401}, {1 << 20, (1 << 20) + 1}};
 
 	for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
 		struct ending ending = child_run(overrun, (void *)cases[k], 20);
