@@ -29,8 +29,8 @@ bool ap_os_purge(void *address, size_t size);
 bool ap_os_guard(void *address, size_t size, bool on);
 
 /*
- * Puts pages behind the addresses, rounded outward, at once: a fifth of what it costs to fault them
- * in one after the other. Only a wish: Linux 5.14 has it.
+ * Puts pages behind the addresses, rounded outward, without a fault for each: in a virtual machine
+ * that takes 1.44 us a page and not 1.60. Only a wish: Linux 5.14 has it.
  */
 void ap_os_populate(void *address, size_t size);
 
