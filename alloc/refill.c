@@ -205,12 +205,53 @@ void ap_heap_trim(struct ap_heap *heap, bool all)
 	}
 }
 
+/* Exposes the first blocks of local_free. */
+static void span_expose_some(struct ap_span *span, uint32_t count)
+{
+	struct ap_block *last = span->local_free;
+
+	if (count == 0)
+		return;
+	span->free = last;
+	for (uint32_t i = 1; i < count; i++) {
+		if (unlikely(last->key != span_key(span)))
+			ap_fatal("free block was written to:", last, span->block_size);
+		last = span_follow(span, last);
+	}
+	span->local_free = span_follow(span, last);
+	block_set_next(last, &span->sentinel);
+	span->until += count;
+}
+
+/* All that the span exposes has been charged. */
+static inline void span_set_paid(const struct ap_heap *heap, struct ap_span *span)
+{
+	if (heap->paid > 0 && span->slices == 1)
+		span->state = SPAN_PAID;
+}
+
+/*
+ * Charges what the first span in a queue exposed before this attach. Not together with local_free,
+ * however near the point is: which blocks are charged must not depend on the countdown.
+ */
+static cold void span_charge_exposed(struct ap_heap *heap, struct ap_span *span)
+{
+	uint32_t out = span->until, count;
+
+	if (!ap_sample_charge_padded(heap, span)) {
+		ap_span_conceal(span);
+		count = out - span->until;
+		span_expose_some(span, ap_sample_charge(heap, span, count));
+	}
+	if (span->due != heap->attach)
+		span_set_paid(heap, span);
+}
+
 /* Exposes blocks of the first span in a queue. False: it has none. */
 static inline __attribute__((always_inline)) bool span_expose(
 	struct ap_heap *heap, struct ap_span *span, uint32_t attach)
 {
 	uint32_t count, exposed;
-	struct ap_block *last;
 
 	if (!span_has_local_free(span)) {
 		span->until -= ap_span_collect(span, false);
@@ -228,21 +269,10 @@ static inline __attribute__((always_inline)) bool span_expose(
 	exposed = ap_sample_charge(heap, span, count);
 	if (likely(exposed == count)) {
 		span_expose_all(span);
-		if (heap->paid > 0 && span->slices == 1)
-			span->state = SPAN_PAID;
-		return true;
+		span_set_paid(heap, span);
+	} else {
+		span_expose_some(span, exposed);
 	}
-	if (exposed == 0)
-		return true;
-	span->free = last = span->local_free;
-	for (uint32_t i = 1; i < exposed; i++) {
-		if (unlikely(last->key != span_key(span)))
-			ap_fatal("free block was written to:", last, span->block_size);
-		last = span_follow(span, last);
-	}
-	span->local_free = span_follow(span, last);
-	block_set_next(last, &span->sentinel);
-	span->until += exposed;
 	return true;
 }
 
@@ -291,9 +321,8 @@ static inline __attribute__((always_inline)) void *queue_alloc(
 				return NULL;
 		}
 		if (attach) {
-			/* Exposed before this attach: to be charged like everything else. */
 			if (span_has_free(span) && span->charged != attach)
-				ap_span_conceal(span);
+				span_charge_exposed(heap, span);
 			if (!span_has_free(span) && span->due == attach) {
 				void *sample = ap_sample_take(heap, span, align, size);
 

@@ -115,15 +115,34 @@ uint32_t ap_sample_enter(struct ap_heap *heap)
 	return id;
 }
 
+/* Pays as many refills of small spans in advance as the countdown survives. */
+static void paid_grant(struct ap_heap *heap)
+{
+	int64_t refills = heap->period >= PADDED_PERIOD ? heap->countdown >> SLICE_SHIFT : 0;
+
+	heap->granted = heap->paid = refills < PAID_MAX ? refills : PAID_MAX;
+}
+
+bool ap_sample_charge_padded(struct ap_heap *heap, struct ap_span *span)
+{
+	int64_t bytes = (int64_t)span->slices << SLICE_SHIFT;
+
+	if (heap->period < PADDED_PERIOD || heap->countdown < bytes)
+		return false;
+	heap->countdown -= bytes;
+	span->charged = heap->attach;
+	paid_grant(heap);
+	return true;
+}
+
 uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t count)
 {
-	bool padded = heap->period >= PADDED_PERIOD;
-	int64_t bytes =
-		padded ? (int64_t)span->slices << SLICE_SHIFT : (int64_t)count * span->block_size;
-	int64_t before, refills;
+	int64_t bytes = (int64_t)count * span->block_size, before;
 
+	if (likely(ap_sample_charge_padded(heap, span)))
+		return count;
 	span->charged = heap->attach;
-	if (likely(heap->countdown >= bytes)) {
+	if (heap->period < PADDED_PERIOD && heap->countdown >= bytes) {
 		heap->countdown -= bytes;
 	} else {
 		before = heap->countdown / span->block_size;
@@ -136,8 +155,7 @@ uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t c
 		/* In the padding. What is left of that needs no charge: nothing can be hit. */
 		countdown_draw(heap, ap_probe_period());
 	}
-	refills = padded ? heap->countdown >> SLICE_SHIFT : 0;
-	heap->granted = heap->paid = refills < PAID_MAX ? refills : PAID_MAX;
+	paid_grant(heap);
 	return count;
 }
 
@@ -228,6 +246,10 @@ void ap_sample_unlock(void)
 uint32_t ap_sample_enter(struct ap_heap *heap)
 {
 	return 0;
+}
+bool ap_sample_charge_padded(struct ap_heap *heap, struct ap_span *span)
+{
+	return true;
 }
 uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t count)
 {
