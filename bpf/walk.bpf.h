@@ -263,9 +263,12 @@ static __noinline int step_frame_pointer(struct scratch *scratch)
 	walk->pc = walk->word[1] & AP_CODE_MASK;
 	walk->fp_lost = 0;
 	walk->bx_lost = 1;
-	/* As in walk_step(): there is no call before 0 to look for. */
+	/*
+	 * As in walk_step(), but this 0 is a return address whatever led to the frame; and there is
+	 * no call before it to look for.
+	 */
 	if (!walk->pc)
-		return walk_end(scratch, walk->is_exact ? AP_END_CODE : AP_END_START);
+		return walk_end(scratch, AP_END_START);
 	if (word_read(walk, walk->pc - 8) || !machine_is_call(walk->word[0]))
 		return walk_end(scratch, AP_END_FRAME);
 	return WALK_ON;

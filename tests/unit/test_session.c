@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The kernel side through its own interface, where whole programs cannot reach: forced collisions
- * of stack hashes. Needs root and BPF. */
+ * of stack hashes, and a thread whose first frame has no table. Needs root and BPF. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -48,12 +48,45 @@ static __attribute__((noinline)) void descend(unsigned int depth, uint64_t point
 	__asm__ volatile("");
 }
 
+/*
+ * A fire in code that no unwind table covers, since it is in a section outside all functions: there
+ * with a frame pointer, and back.
+ */
+#if defined(__x86_64__)
+#define BARE_ENTER "mov %%rbp, %%rbx; mov %[frame], %%rbp; jmp 1f\n"
+#define BARE_LEAVE "mov %%rbx, %%rbp; jmp 2f\n"
+#define BARE_KEPT  "rbx"
+#elif defined(__aarch64__)
+#define BARE_ENTER "mov x19, x29; mov x29, %[frame]; b 1f\n"
+#define BARE_LEAVE "mov x29, x19; b 2f\n"
+#define BARE_KEPT  "x19"
+#endif
+#define BARE_BEGIN ".pushsection .text.bare,\"ax\"\n1:\n"
+#define BARE_END   ".popsection\n2:\n"
+#define BARE_SITE  AP_SITE(AP_PROBE_PROVIDER, AP_PROBE_ALLOC, "alloc_semaphore", AP_ARGS3)
+
+static __attribute__((noinline)) void fire_bare(const uint64_t frame[2])
+{
+	register uint64_t arg0 __asm__(AP_ARG0) = 0x1000;
+	register uint64_t arg1 __asm__(AP_ARG1) = 101;
+	register uint64_t arg2 __asm__(AP_ARG2) = 303;
+
+	__asm__ volatile(BARE_ENTER BARE_BEGIN BARE_SITE BARE_LEAVE BARE_END
+			 :
+			 : "r"(arg0), "r"(arg1), "r"(arg2), [frame] "r"(frame)
+			 : "memory", BARE_KEPT);
+}
+
+/* Without stacks it fires once, from a thread's first frame that has no table. */
 static void target_main(int go, int done, unsigned int stacks)
 {
+	const uint64_t first[2] = {0, 0};
 	char byte;
 
 	if (read(go, &byte, 1) != 1)
 		_exit(1);
+	if (!stacks)
+		fire_bare(first);
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		for (unsigned int depth = 0; depth < stacks; depth++)
 			descend(depth, 0x1000 * (i * stacks + depth + 1), 101 + depth);
@@ -207,6 +240,19 @@ static void test_threads_sizes_and_depths(void **state)
 	ap_snapshot_clear(&snapshot);
 }
 
+static void test_first_frame_without_table(void **state)
+{
+	struct ap_session_options options = AP_SESSION_DEFAULTS;
+	struct ap_snapshot snapshot;
+
+	record(&options, 0, &snapshot);
+	assert_int_equal(snapshot.totals.allocated.samples, 1);
+	assert_int_equal(snapshot.stack_count, 1);
+	assert_int_equal(snapshot.stacks[0].depth, 1);
+	assert_int_equal(snapshot.stacks[0].end, AP_END_START);
+	ap_snapshot_clear(&snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_equal_hashes_kept_apart),
 		cmocka_unit_test(test_too_many_of_one_hash),
 		cmocka_unit_test(test_threads_sizes_and_depths),
+		cmocka_unit_test(test_first_frame_without_table),
 	};
 
 	if (geteuid() || access("/sys/kernel/btf/vmlinux", R_OK)) {
