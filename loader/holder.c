@@ -37,6 +37,25 @@ struct comm_record {
 	uint32_t pid, tid;
 };
 
+/*
+ * What happens to a program. "Says" is a message to the process that has started the holder.
+ *
+ *   state         event                                      then it is
+ *
+ *   (none)        executed; its linker may still be at work  STOPS
+ *   (none)        executed; it cannot be held                (none)   says: not held
+ *   STOPS         stops in its linker                        LINKS
+ *   LINKS         system call before all are mapped          LINKS
+ *   LINKS         system call: all libraries are mapped      HELD     says: held
+ *   STOPS, LINKS  stops for anything else                    let go   says: not held
+ *   STOPS, LINKS  LINK_NS are over                           LEAVES   says: not held
+ *   HELD          ap_holder_go()                             let go
+ *   HELD          HELD_NS are over                           let go   says: not held
+ *   LEAVES        stops                                      let go
+ *
+ * In each it may end, which says "not held" but for LEAVES. One that is being killed when it is to
+ * be let go is in LEAVES until then.
+ */
 enum state {
 	STATE_STOPS, /* it has been told to stop */
 	STATE_LINKS, /* stopped by the holder; now it runs from system call to system call */

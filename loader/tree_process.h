@@ -9,6 +9,25 @@
 #include "process_variables.h"
 #include "target.h"
 
+/*
+ * How it goes on when ap_tree_follow() looks at it. To scan it is ap_tree_process_read(), after
+ * which the holder lets it go if it is held.
+ *
+ *   event                              what follows
+ *
+ *   forked, nothing executed since     shares the list that its parent had; scanned at once
+ *   executes a program                 `executed`, until it is looked at a moment later:
+ *     without a holder                   scanned at once
+ *     with one                           scanned when that has spoken, or else after 5 ms
+ *   the holder says: held; not held    is_held accordingly; scanned at once
+ *   scan_ns is over                    scanned; next pause_ns later, which doubles up to 10 s
+ *   a sample in no known mapping       if not held: due 20 ms after scanned_ns at the latest
+ *   ends                               `ended`; of the first 16 crashes `crashed`; not scanned
+ *   a sweep, 1 s after ends and execs  freed if `ended` and not `crashed`; the samples of what it
+ *                                      was go to a group of ended_processes.h
+ *
+ * A child that has its parent's memory (vfork) is one from its exec on.
+ */
 struct ap_tree_process {
 	struct ap_target target;
 	struct ap_jit jit;
