@@ -278,6 +278,49 @@ static void test_classes_share_a_countdown(void **state)
 	classes_check(256 << 10, 12000000);
 }
 
+/* A block that always takes the slow path, where whether somebody listens is seen. */
+static void notice(void)
+{
+	free(malloc(100000));
+}
+
+/*
+ * Many attaches, each too short for a list that was exposed before it to come to its end, with other
+ * blocks of its span free: what is charged at once, and what later, must not depend on the point.
+ */
+static void test_short_attaches(void **state)
+{
+	static void *slot[64];
+	struct site site = {0};
+	uint32_t seed = 1;
+
+	for (long n = 0; n < 40000; n++) {
+		for (int i = 0; i < 96; i++) {
+			void **at;
+
+			if (i == 48) {
+				listener_attach(short_and_long[1]);
+				notice();
+			}
+			listener_site = i < 48 ? NULL : &site;
+			seed = seed * 1664525 + 1013904223;
+			at = &slot[seed >> 26];
+			free(*at);
+			*at = malloc(512);
+			if (i >= 48)
+				site_count(&site, *at, 512, short_and_long[1]);
+		}
+		listener_site = NULL;
+		listener_detach();
+		listener_forget();
+		notice();
+	}
+	for (int i = 0; i < 64; i++)
+		free(slot[i]);
+	site_check(&site, "malloc in short attaches", 512);
+	assert_true(site.samples >= 1500);
+}
+
 /* The period changes while the listener is there: the weights stay exact. */
 static void test_period_changes(void **state)
 {
@@ -318,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_alternating_sites),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_classes_share_a_countdown),
+		cmocka_unit_test(test_short_attaches),
 		cmocka_unit_test(test_period_changes),
 	};
 
