@@ -25,8 +25,8 @@ from recording import (BUILT, OTHERS, OURS, ROUNDS, SCALE, TOP, Profiler, attach
 
 TURN = SCALE  # seconds without a recording, before one and behind it; of one there are twice as many
 SETTLE = 0.3  # seconds that the limit of the rate has to find its period, and the kernel to clear away
-SHORT_TURN, SWITCHES = 0.1 * SCALE, 40  # where no recording begins and ends between turns
-SWITCHED = 0.02  # seconds after a switch that are not counted: all lists are charged anew
+SHORT_TURN, SWITCHES = 0.02 * SCALE, 200  # where no recording begins and ends between turns
+SWITCHED = 0.005  # seconds after a switch that are not counted: all lists are charged anew
 LIFE = 10  # rounds of one process
 
 
