@@ -35,10 +35,11 @@ const char recording_options_help[] =
 
 /*
  * The default limit, in samples a second. At such a rate each sample finds the kernel's code out of
- * the caches and costs 20 to 40 us (5 us at thousands a second), so 100 of them take 0.2 to 0.4% of
- * a CPU. After 20 s they give a total to 2.5%, and a site with a tenth of it to 8%.
+ * the caches and puts the program's out of them: it costs some 45 us (5 us at thousands a second), so
+ * 50 of them take 0.2 to 0.25% of a CPU. After 20 s they give a total to 3%, and a site with a tenth
+ * of it to 10%.
  */
-#define MAX_RATE_DEFAULT 100
+#define MAX_RATE_DEFAULT 50
 
 /* The common options and those of one command together. */
 #define OPTIONS_MAX 64
