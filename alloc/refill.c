@@ -305,13 +305,27 @@ static struct ap_span *queue_extend(struct ap_heap *heap, unsigned class)
 	return span;
 }
 
+/* A block of what the first span in a queue exposes, which is where malloc goes from now on. */
+static inline void *span_serve(struct ap_heap *heap, unsigned class, struct ap_span *span)
+{
+	struct ap_block *block = span->free;
+
+	if (load_relaxed(heap->entry[class_last_entry(class)]) != span && likely(!ap_secret))
+		entries_set(heap, class, span);
+	ap_span_verify(span);
+	if (unlikely(block->key != span_key(span)))
+		ap_fatal("free block was written to:", block, span->block_size);
+	block->key = 0;
+	span->free = span_follow(span, block);
+	return block;
+}
+
 /* With `attach` constant 0, the compiler leaves out all that has to do with sampling. */
 static inline __attribute__((always_inline)) void *queue_alloc(
 	struct ap_heap *heap, unsigned class, size_t align, size_t size, uint32_t attach)
 {
 	struct ap_queue *queue = &heap->queue[class];
 	struct ap_span *span;
-	struct ap_block *block;
 
 	for (;;) {
 		span = queue->first;
@@ -335,15 +349,30 @@ static inline __attribute__((always_inline)) void *queue_alloc(
 		if (!span_expose(heap, span, attach))
 			span_fill(heap, span);
 	}
-	if (load_relaxed(heap->entry[class_last_entry(class)]) != span && likely(!ap_secret))
-		entries_set(heap, class, span);
-	ap_span_verify(span);
-	block = span->free;
-	if (unlikely(block->key != span_key(span)))
-		ap_fatal("free block was written to:", block, span->block_size);
-	block->key = 0;
-	span->free = span_follow(span, block);
-	return block;
+	return span_serve(heap, class, span);
+}
+
+/*
+ * While somebody listens: a refill that has been paid in advance, of the next span that has blocks.
+ * NULL: there is more to do.
+ */
+static void *queue_alloc_paid(struct ap_heap *heap, unsigned class)
+{
+	struct ap_queue *queue = &heap->queue[class];
+	struct ap_span *span;
+
+	if (class_slices(class) > 1 || !sample_is_paid_now(heap))
+		return NULL;
+	while ((span = queue->first) && !span_has_free(span) && span->due != heap->attach) {
+		if (span_expose(heap, span, 0)) {
+			span->charged = heap->attach;
+			span->state = SPAN_PAID;
+			return span_serve(heap, class, span);
+		}
+		span_fill(heap, span);
+	}
+	heap->paid++;
+	return NULL;
 }
 
 /* Sees to what has kept the heap from being calm. */
@@ -366,9 +395,12 @@ static cold void *queue_alloc_attended(
  */
 static void *heap_alloc(struct ap_heap *heap, unsigned class, size_t align, size_t size)
 {
+	void *block;
+
 	if (likely(heap_is_calm(heap)))
 		return queue_alloc(heap, class, align, size, 0);
-	return queue_alloc_attended(heap, class, align, size);
+	block = queue_alloc_paid(heap, class);
+	return likely(block) ? block : queue_alloc_attended(heap, class, align, size);
 }
 
 /*
@@ -436,60 +468,4 @@ void *ap_malloc_aligned_slow(size_t multiple, size_t align, size_t size, struct 
 	void *block = entry_refill(ap_heap, span);
 
 	return likely(block) ? block : malloc_class(multiple, align, size);
-}
-
-/* Everything but the common cases: sampled blocks, other threads', those that look free already. */
-static cold void span_free_rare(struct ap_span *span, struct ap_block *block)
-{
-	struct ap_heap *heap = ap_heap;
-	uintptr_t owner = __atomic_load_n(&span->owner, __ATOMIC_RELAXED) & ~OWNER_FLAGS;
-	bool sure = ap_span_check(span, block);
-
-	/* Its heap waits for another thread, perhaps for ever: then nobody else would look. */
-	if (unlikely(!sure) && owner != 0 &&
-		owner == (uintptr_t)__atomic_load_n(&span->heap, __ATOMIC_RELAXED)) {
-		ap_heap_release_parked();
-		ap_free_slow(block);
-		return;
-	}
-	if (span->sampled)
-		ap_sample_freed(block);
-	if (owner != thread_pointer()) {
-		if (owner != 0 || heap_is_static(heap) || !ap_adopt_span(heap, span)) {
-			ap_remote_free(span, block, sure);
-			return;
-		}
-		if (unlikely(!sure))
-			ap_span_check(span, block);
-		queue_push_last(span->sampled ? &heap->sampled : &heap->queue[span->class], span);
-	}
-	block->key = span_key(span);
-	block_set_next(block, span->local_free);
-	span->local_free = block;
-	if (--span->until == 0)
-		ap_span_event(span);
-}
-
-void ap_span_free(struct ap_span *span, void *pointer)
-{
-	struct ap_block *block = pointer;
-	uintptr_t owner = load_relaxed(span->owner);
-	bool medium = span->kind == SPAN_MEDIUM, start;
-
-	start = medium ? medium_has_start(span, (char *)pointer - span_start(span))
-		       : span_has_start(span, pointer);
-	if (unlikely(!start || block->key == (uintptr_t)span)) {
-		span_free_rare(span, block);
-	} else if (owner == (thread_pointer() | OWNER_MEDIUM)) {
-		block->key = (uintptr_t)span;
-		block->next = span->local_free;
-		span->local_free = block;
-		if (--span->until == 0)
-			ap_span_event(span);
-	} else if (owner != 0 && !(owner & (OWNER_SAMPLED | OWNER_SECURE)) &&
-		   (owner & ~OWNER_FLAGS) != thread_pointer()) {
-		ap_remote_free(span, block, true);
-	} else {
-		span_free_rare(span, block);
-	}
 }

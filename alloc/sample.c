@@ -18,8 +18,9 @@
 /* Refills that are paid at once. While they are made, clock, mail and semaphore are not looked at. */
 #define PAID_MAX 256
 
+uint32_t ap_attach;
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t attach;	     /* atomic: the one that is open, 0: none */
 static uint32_t last_attach; /* under the lock */
 
 void ap_sample_lock(void)
@@ -43,17 +44,17 @@ static cold uint32_t sample_arm(void)
 	uint32_t id;
 
 	ap_sample_lock();
-	if (!attach) {
+	if (!ap_attach) {
 		armed_set(true);
 		if (++last_attach == 0)
 			last_attach = 1;
-		__atomic_store_n(&attach, last_attach, __ATOMIC_RELAXED);
+		__atomic_store_n(&ap_attach, last_attach, __ATOMIC_RELAXED);
 		for (struct ap_heap *heap = __atomic_load_n(&ap_heaps, __ATOMIC_ACQUIRE); heap;
 			heap = heap->next)
 			for (unsigned i = 0; i < ENTRIES; i++)
 				__atomic_store_n(&heap->entry[i], &heap->empty, __ATOMIC_RELAXED);
 	}
-	id = attach;
+	id = ap_attach;
 	ap_sample_unlock();
 	return id;
 }
@@ -62,7 +63,7 @@ static cold void sample_disarm(void)
 {
 	ap_sample_lock();
 	if (!probe_alloc_enabled()) {
-		__atomic_store_n(&attach, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&ap_attach, 0, __ATOMIC_RELAXED);
 		armed_set(false);
 		ap_probe_period_reset();
 	}
@@ -104,7 +105,7 @@ uint32_t ap_sample_enter(struct ap_heap *heap)
 		sample_disarm();
 		return 0;
 	}
-	id = __atomic_load_n(&attach, __ATOMIC_RELAXED);
+	id = __atomic_load_n(&ap_attach, __ATOMIC_RELAXED);
 	if (!id)
 		id = sample_arm();
 	period = ap_probe_period();
@@ -229,7 +230,7 @@ void ap_sample_freed(const void *pointer)
 
 void ap_sample_forked(struct ap_heap *heap)
 {
-	attach = 0;
+	ap_attach = 0;
 	armed_set(false);
 	heap->attach = heap->granted = heap->paid = 0;
 	heap->random = 0;

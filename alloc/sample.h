@@ -67,6 +67,9 @@
 #include "heap.h"
 #include "probe.h"
 
+/* The attach that is open; 0: none. Atomic. */
+extern uint32_t ap_attach __attribute__((visibility("hidden")));
+
 /*
  * To be called on a slow path when !probe_idle(). Arms or disarms the process, and sees to the
  * heap's countdown. Returns the attach, 0 if nobody listens (any more).
@@ -81,6 +84,19 @@ static inline bool sample_is_paid(struct ap_heap *heap)
 {
 #if AP_PROBES
 	return likely(heap->period == load_relaxed(ap_period_set)) && likely(--heap->paid >= 0);
+#else
+	return false;
+#endif
+}
+
+/*
+ * The same on the way to any list of a small span, where what was paid may be left of an attach that
+ * is closed: nothing is exposed on the account of that.
+ */
+static inline bool sample_is_paid_now(struct ap_heap *heap)
+{
+#if AP_PROBES
+	return heap->attach == load_relaxed(ap_attach) && sample_is_paid(heap);
 #else
 	return false;
 #endif

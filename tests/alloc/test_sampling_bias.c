@@ -278,6 +278,36 @@ static void test_classes_share_a_countdown(void **state)
 	classes_check(256 << 10, 12000000);
 }
 
+/* Blocks replaced at random: malloc goes from span to span, and most refills are paid in advance. */
+static void test_random_replacement(void **state)
+{
+	static const size_t sizes[] = {112, 512, 1000};
+	static void *slot[20000];
+	struct site sites[3] = {{0}};
+	uint32_t seed = 1;
+
+	listener_attach(short_and_long[1]);
+	for (long i = 0; i < 6000000; i++) {
+		void **at;
+		int k = i % 3;
+
+		seed = seed * 1664525 + 1013904223;
+		at = &slot[(seed >> 8) % 20000];
+		free(*at);
+		listener_site = &sites[k];
+		*at = malloc(sizes[k]);
+		site_count(&sites[k], *at, sizes[k], short_and_long[1]);
+		listener_site = NULL;
+	}
+	for (int i = 0; i < 20000; i++)
+		free(slot[i]);
+	listener_detach();
+	for (int k = 0; k < 3; k++) {
+		site_check(&sites[k], "random replacement", sizes[k]);
+		assert_true(sites[k].samples >= 500);
+	}
+}
+
 /* A block that always takes the slow path, where whether somebody listens is seen. */
 static void notice(void)
 {
@@ -361,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_alternating_sites),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_classes_share_a_countdown),
+		cmocka_unit_test(test_random_replacement),
 		cmocka_unit_test(test_short_attaches),
 		cmocka_unit_test(test_period_changes),
 	};
