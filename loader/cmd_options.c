@@ -21,7 +21,7 @@ const char recording_options_help[] =
 	"      --keep N             keep only the outputs of the last N times\n"
 	"      --period BYTES       mean bytes between two samples: 64K, 512K, 2M\n"
 	"      --max-rate N         raise the period to get at most N samples a second\n"
-	"                           (100 without --period; 0: no limit)\n"
+	"                           (50 without --period; 0: no limit)\n"
 	"      --guard              put sampled blocks against guard pages: overflows and\n"
 	"                           uses after free end the process where they happen\n"
 	"      --by-thread          keep the threads of a stack apart\n"
