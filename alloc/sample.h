@@ -48,11 +48,11 @@
  * that sees it *arms* the process: it opens a new attach (a number) and points the fast-path
  * entries of every heap at an empty span, so that the next malloc of each thread, whatever its
  * size, comes to the slow path. That finds blocks exposed that were not charged in this attach
- * (ap_span.charged) and charges them, cutting their list if need be. So every thread's first sample comes at an exponential distance from there, like any other. The stores are
- * relaxed: a thread that overwrites one with its own refill, begun before it could see the
- * semaphore, uses up that list first. A slow path that finds the semaphore at 0 again closes the
- * attach; marks of a closed attach are void, and what was withheld is on local_free like everything
- * else.
+ * (ap_span.charged) and charges them, cutting their list if need be. So every thread's first sample
+ * comes at an exponential distance from there, like any other. The stores are relaxed: a thread that
+ * overwrites one with its own refill, begun before it could see the semaphore, uses up that list
+ * first. A slow path that finds the semaphore at 0 again closes the attach; marks of a closed attach
+ * are void, and what was withheld is on local_free like everything else.
  *
  * Another period counts at once: a heap that sees it draws afresh, which the lack of memory allows.
  *
@@ -105,12 +105,15 @@ static inline bool sample_is_paid_now(struct ap_heap *heap)
 /*
  * Charges `count` blocks that are about to be exposed. Returns how many may be; if fewer, the span
  * is now due a sample. If all may be, heap->paid says how many refills have been paid in advance.
- * The first charges a list of any length, in the span's whole slices, so that nobody need walk it
- * (a list that the program has not touched for long is in no cache). False: nothing is charged, as
- * the countdown or the period is too short for that; charge this same list by the second.
+ */
+uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t count);
+
+/*
+ * The same for a list of any length, as the span's whole slices, so that nobody need walk it (one
+ * that the program has not touched for long is in no cache). False: nothing is charged, since the
+ * countdown or the period is too short for that; then ap_sample_charge() has to charge this list.
  */
 bool ap_sample_charge_padded(struct ap_heap *heap, struct ap_span *span);
-uint32_t ap_sample_charge(struct ap_heap *heap, struct ap_span *span, uint32_t count);
 
 /*
  * Takes the sample that the span is due: a block for a request of `size`, aligned to `align`,
