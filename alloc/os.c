@@ -111,6 +111,14 @@ uint64_t ap_os_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+uint64_t ap_os_thread_time(void)
+{
+	struct timespec now = {0};
+
+	system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 uint64_t ap_os_random(void)
 {
 	uint64_t value = 0;

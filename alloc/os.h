@@ -43,6 +43,9 @@ void *ap_os_remap(void *address, size_t old_size, size_t new_size, bool may_move
 /* Nanoseconds of a clock that only goes forward; exact to some milliseconds, costs a few ns. */
 uint64_t ap_os_now(void);
 
+/* Nanoseconds that the thread has run, here and in the kernel; costs a system call. */
+uint64_t ap_os_thread_time(void);
+
 /* 64 bits that nobody can foretell, or at least that differ from process to process. */
 uint64_t ap_os_random(void);
 

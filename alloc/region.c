@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "region.h"
 
+#include "hugepage.h"
 #include "lock.h"
 #include "meta.h"
 #include "os.h"
@@ -27,7 +28,7 @@
  * Slices in a huge page of the system, and in a region that asks for them wherever it grows, from
  * 8 MiB on: in a smaller process, 2 MiB is a lot. A large block has them anywhere.
  */
-#define HUGE_PAGE ((size_t)32)
+#define HUGE_PAGE (HUGE_PAGE_SIZE >> SLICE_SHIFT)
 #define HUGE_FROM ((size_t)128)
 
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
@@ -217,7 +218,7 @@ static bool region_add(size_t count, size_t step, bool huge)
 		}
 	}
 	if (huge)
-		ap_os_huge((void *)(end_slice << SLICE_SHIFT), step << SLICE_SHIFT);
+		ap_hugepage_ask((char *)(end_slice << SLICE_SHIFT), step << SLICE_SHIFT);
 	run_free(arena_of(end_slice), end_slice % ARENA_SLICES, step);
 	end_slice += step;
 	ap_region.mapped += step;
