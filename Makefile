@@ -28,7 +28,7 @@ COMMON := -g -std=gnu11 -Iinclude -MMD -MP $(WARN) -DAP_VERSION='"$(VERSION)"'
 OPT    ?= -O2
 # A sanitizer has a malloc of its own, which ours must not replace. With APART=1 the functions that
 # liballocprof.a has are called __wrap_malloc and so on, and only the tests' own calls go to them.
-apart := $(if $(APART),$(filter-out allocprof_% dlopen,$(shell \
+apart := $(if $(APART),$(filter-out allocprof_% dlopen __register_atfork,$(shell \
 	sed -n '/global:/,/local:/s/;/ /gp' alloc/liballocprof.map)))
 debug_level := $(if $(DEBUG),$(if $(filter full,$(DEBUG)),2,1),0)
 
@@ -47,8 +47,8 @@ BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -Wall -Wno-unused-function $(if $(filt
 
 alloc_src  := $(wildcard alloc/*.c)
 alloc_obj  := $(alloc_src:%.c=$(O)/%.o)
-# Not dlopen: a static program has no other one to hand on to.
-alloc_archived := $(filter-out $(O)/alloc/dlopen.o,$(alloc_obj))
+# Not what hands on to libc's function of the same name: a static program has no other one.
+alloc_archived := $(filter-out $(O)/alloc/dlopen.o $(O)/alloc/register_atfork.o,$(alloc_obj))
 loader_src := $(wildcard loader/*.c)
 loader_obj := $(loader_src:%.c=$(O)/%.o)
 loader_lib := $(filter-out $(O)/loader/main.o,$(loader_obj))

@@ -253,9 +253,8 @@ struct ap_heap *ap_heap_start(void)
 	heap->exit_rounds = 0;
 	heap->attach = heap->granted = heap->paid = 0;
 	ap_heap = heap;
-	/* These may allocate, now that the heap is in place. */
+	/* It may allocate, now that the heap is in place. */
 	if (key_made)
 		pthread_setspecific(key, heap);
-	ap_fork_register();
 	return heap;
 }

@@ -86,12 +86,6 @@ void ap_heap_lock(void);
 void ap_heap_unlock(void);
 void ap_heap_forget_parked(void);
 
-/*
- * In init.c. Called with the first heap: whoever registers first is called last before a fork and
- * first after it, so that the handlers of others find the allocator usable.
- */
-void ap_fork_register(void);
-
 static inline uintptr_t thread_pointer(void)
 {
 	return (uintptr_t)__builtin_thread_pointer();

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* What the library does when it is loaded, and when its process forks. */
+/*
+ * What the library does when it is loaded, and when its process forks: one file, as what nothing
+ * refers to is not taken out of an archive.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "abandon.h"
+#include "fork.h"
 #include "guard.h"
 #include "heap.h"
 #include "huge.h"
@@ -29,16 +33,17 @@
  * does with its malloc: a thread that has locked a file or that list may be waiting for memory, and
  * fork, after these handlers, waits for the list.
  */
-extern char __libc_single_threaded __attribute__((weak)); /* glibc 2.32 */
 extern void _IO_list_lock(void) __attribute__((weak));
 extern void _IO_list_unlock(void) __attribute__((weak));
 extern void _IO_list_resetlock(void) __attribute__((weak));
 
+bool ap_fork_registered;
 uintptr_t ap_lock_holder;
 
 static void fork_prepare(void)
 {
-	if (&__libc_single_threaded && __libc_single_threaded)
+	/* Already by the same handler: two threads may have registered it at once. */
+	if (process_is_single() || lock_is_held())
 		return;
 	if (_IO_list_lock)
 		_IO_list_lock();
@@ -102,17 +107,32 @@ static void fork_child(void)
 
 void ap_fork_register(void)
 {
-	static bool done; /* atomic */
+	/* Volatile, as libc declares pthread_atfork to be a leaf, which would never come back here. */
+	static __thread volatile bool entered __attribute__((tls_model("initial-exec")));
 
-	if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
-		pthread_atfork(fork_prepare, fork_parent, fork_child);
+	if (entered)
+		return;
+	entered = true; /* register_atfork.c, and what allocates meanwhile, lead here again */
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
+	entered = false;
+	__atomic_store_n(&ap_fork_registered, true, __ATOMIC_RELAXED);
 }
 
+/*
+ * Whether a variable of the environment is set, and not to 0. Not by secure_getenv, which would map
+ * 64 KiB of libc that many programs never use: for a small one that is a twentieth of its memory.
+ */
 static bool option_is_on(const char *name)
 {
-	const char *value = secure_getenv(name);
+	size_t length = strlen(name);
 
-	return value && *value && strcmp(value, "0");
+	for (char **variable = environ; variable && *variable; variable++) {
+		const char *value = *variable + length;
+
+		if (!strncmp(*variable, name, length) && *value == '=')
+			return strcmp(value, "=") && strcmp(value, "=0") && !getauxval(AT_SECURE);
+	}
+	return false;
 }
 
 /*
@@ -121,7 +141,6 @@ static bool option_is_on(const char *name)
  */
 __attribute__((constructor)) static void library_start(void)
 {
-	ap_fork_register();
 	if (option_is_on("ALLOCPROF_GUARD"))
 		allocprof_guard = 1;
 	if (option_is_on("ALLOCPROF_SECURE") && !ap_secure_start()) {

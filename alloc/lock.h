@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "fork.h"
 #include "types.h"
 
 /* The thread pointer of the thread that holds all locks across a fork; 0: none does. Atomic. */
@@ -21,8 +22,10 @@ static inline bool lock_is_held(void)
 
 static inline void lock_take(pthread_mutex_t *lock)
 {
-	if (likely(!lock_is_held()))
-		pthread_mutex_lock(lock);
+	if (unlikely(lock_is_held()))
+		return;
+	fork_mind();
+	pthread_mutex_lock(lock);
 }
 
 static inline void lock_give(pthread_mutex_t *lock)

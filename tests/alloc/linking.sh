@@ -35,6 +35,8 @@ run 'loaded, with the allocator of the process' finished \
 run 'loaded, with its own allocator' finished "$O/tests/programs/alloc_dlopen" "$tmp/plugin.so" own
 run 'loaded into a process under the preload' finished \
   env LD_PRELOAD="$O/liballocprof.so" "$O/tests/programs/alloc_dlopen" "$tmp/plugin.so" shared
+run 'handlers of fork from before there was a thread' finished \
+  env LD_PRELOAD="$O/liballocprof.so" "$O/tests/programs/alloc_atfork"
 # RTLD_DEEPBIND would bind it to libc's; and it is found where its caller's RUNPATH says, not ours.
 $CC -shared -fPIC -o "$tmp/plain.so" tests/alloc/plugin.c
 $CC -D_GNU_SOURCE -o "$tmp/deep" tests/programs/alloc_dlopen.c -Wl,-rpath,"$tmp" -lpthread
