@@ -147,6 +147,8 @@ static void heap_dissolve(struct ap_heap *heap)
 {
 	struct ap_span *span, *next;
 
+	/* What has come back by mail first: a span that is in a mailbox cannot be released. */
+	ap_heap_trim(heap, true);
 	for (unsigned class = 0; class < CLASSES; class ++)
 		while (heap->queue[class].first)
 			span_part(&heap->queue[class], heap->queue[class].first);
