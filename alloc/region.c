@@ -26,10 +26,10 @@
 
 /*
  * Slices in a huge page of the system, and in a region that asks for them wherever it grows, from
- * 8 MiB on: in a smaller process, 2 MiB is a lot. A large block has them anywhere.
+ * 16 MiB on: in a smaller process, 2 MiB is a lot. A large block has them anywhere.
  */
 #define HUGE_PAGE (HUGE_PAGE_SIZE >> SLICE_SHIFT)
-#define HUGE_FROM ((size_t)128)
+#define HUGE_FROM ((size_t)256)
 
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
