@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tables of measurements, as Markdown and as JSON.
 
-`results` is {workload: {allocator: [run, ...]}}; a run has cpu and wall in seconds, rss in KiB, or
-"failed" with the reason.
+`results` is {workload: {allocator: [run, ...]}}; a run has cpu and wall in seconds, rss and
+maxrss in KiB (see measure.c), or "failed" with the reason.
 """
 import json
 import math
@@ -13,6 +13,7 @@ TABLES = [
     ("CPU time, user + system: minimum", "cpu", min),
     ("Wall time: median", "wall", statistics.median),
     ("Peak resident memory: median", "rss", statistics.median),
+    ("The same as wait4 tells it", "maxrss", statistics.median),
 ]
 
 
@@ -63,7 +64,7 @@ def best_peer(row):
 
 def table(title, results, groups, names, what, pick):
     rows = ratios(results, names, what, pick)
-    unit = {"cpu": "s", "wall": "s", "rss": "MiB"}[what]
+    unit = {"cpu": "s", "wall": "s", "rss": "MiB", "maxrss": "MiB"}[what]
     head = ["workload", "glibc, " + unit] + [n for n in names if n != "glibc"] + ["ours / best", "best", "spread"]
     lines = ["", "### %s, as ratio to glibc" % title, "", "| " + " | ".join(head) + " |",
              "|" + "---|" * len(head)]
@@ -78,7 +79,7 @@ def table(title, results, groups, names, what, pick):
     for workload, row in rows.items():
         base = pick(values(results[workload]["glibc"], what))
         widths = [spread(values(results[workload][n], what)) for n in row]
-        lines.append(cells(workload, "%.2f" % (base / 1024 if what == "rss" else base), row,
+        lines.append(cells(workload, "%.2f" % (base / 1024 if unit == "MiB" else base), row,
                            "%.0f%%" % (100 * statistics.median(widths))))
     for label, of in [("all", set(groups))] + [
             (g, {w for w in groups if groups[w] == g}) for g in dict.fromkeys(groups.values())]:

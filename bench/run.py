@@ -53,13 +53,13 @@ def run_once(built, workload, library, masks):
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        if len(line) != 5:
+        if len(line) != 6:
             return {"failed": "not measured"}
         if line[0] != "0":
             err.seek(0)
             return {"failed": "status %s %s" % (line[0], " ".join(err.read().split())[-200:])}
         run = {"cpu": float(line[1]) + float(line[2]), "wall": float(line[3]), "rss": int(line[4]),
-               "started": round(started, 3)}
+               "maxrss": int(line[5]), "started": round(started, 3)}
         if workload.work:
             done = re.search(workload.work, out.read())
             if not done:

@@ -14,7 +14,8 @@ allocators=$(python3 bench/allocators.py "${ALLOCATOR:-$O/liballocprof.so}" "${P
 cpu=${CPU:-$(($(nproc) - 1))}
 for _ in $(seq "${ROUNDS:-15}"); do
   while IFS=$'\t' read -r name library; do
-    "$O/bench/measure" -c $((1 << cpu)) -n 40 -p "$library" true >>"$scratch/$name"
+    "$O/bench/measure" -w -c $((1 << cpu)) -n 40 -p "$library" true >>"$scratch/$name"
+    "$O/bench/measure" -c $((1 << cpu)) -n 4 -p "$library" true >>"$scratch/$name.rss"
   done <<<"$allocators"
 done
 
@@ -22,7 +23,7 @@ median() { # FILE COLUMN
   awk -v column="$2" '{ print $column }' "$1" | sort -g | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'
 }
 
-base_rss=$(median "$scratch/glibc" 5)
+base_rss=$(median "$scratch/glibc.rss" 5)
 base_wall=$(median "$scratch/glibc" 4)
 printf '| allocator | RSS, KiB | over glibc, MiB | start to end, us | ratio to glibc |\n|---|---|---|---|---|\n'
 while IFS=$'\t' read -r name library; do
@@ -30,7 +31,7 @@ while IFS=$'\t' read -r name library; do
     echo "| $name | failed | | | |"
     continue
   fi
-  awk -v name="$name" -v rss="$(median "$scratch/$name" 5)" -v wall="$(median "$scratch/$name" 4)" \
+  awk -v name="$name" -v rss="$(median "$scratch/$name.rss" 5)" -v wall="$(median "$scratch/$name" 4)" \
     -v base_rss="$base_rss" -v base_wall="$base_wall" 'BEGIN {
       printf "| %s | %d | %+.2f | %.0f | %.3f |\n", name, rss, (rss - base_rss) / 1024, wall * 1e6, wall / base_wall
     }'
