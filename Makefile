@@ -172,13 +172,15 @@ $(O)/tests/browser/%: tests/browser/%.c $(loader_lib) $(proto_obj)
 	@mkdir -p $(@D)
 	$(call with_loader)
 
-$(O)/tests/alloc/test_sampling_%: listener := tests/alloc/listener.c \
+$(O)/tests/alloc/test_sampling_%: with := tests/alloc/listener.c \
 	-Wl,--wrap=ap_probe_alloc,--wrap=ap_probe_free
+$(O)/tests/alloc/test_hugepage: with := \
+	-Wl,--wrap=ap_os_huge,--wrap=ap_os_now,--wrap=ap_os_thread_time
 $(O)/tests/alloc/%: tests/alloc/%.c $(O)/liballocprof.a $(wildcard tests/alloc/*.h tests/alloc/listener.c)
 	$(call msg,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(COMMON) $(OPT) -Wno-unused-result -D_GNU_SOURCE -fno-builtin -Ialloc -DAP_PROBES=$(PROBES) \
-		-DAP_DEBUG=$(debug_level) $(SANITIZE) $(CFLAGS) -o $@ $< $(listener) $(O)/liballocprof.a \
+		-DAP_DEBUG=$(debug_level) $(SANITIZE) $(CFLAGS) -o $@ $< $(with) $(O)/liballocprof.a \
 		$(apart:%=-Wl,--wrap=%) -lcmocka -lpthread -lm
 
 # Programs to be profiled: plain C and C++, no link with ours.

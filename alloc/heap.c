@@ -23,18 +23,16 @@
 #define PARKED_SPANS 64
 #define PARKED_BYTES ((size_t)512 * 1024)
 
-/* A heap whose every entry leads to an empty span. The span's sentinel is never a valid block. */
-#define EMPTY_HEAP(name)                                      \
-	{                                                     \
-		.entry = {[0 ... ENTRIES - 1] = &name.empty}, \
-		.empty = {.free = &name.empty.sentinel,       \
-			.local_free = &name.empty.sentinel,   \
-			.sentinel = {.key = SENTINEL_KEY}},   \
-	}
-
-struct ap_heap ap_heap_none = EMPTY_HEAP(ap_heap_none);
-struct ap_heap ap_heap_ended = EMPTY_HEAP(ap_heap_ended);
+/* Every entry leads to an empty span. The span's sentinel is never a valid block. */
+struct ap_heap ap_heap_none = {
+	.entry = {[0 ... ENTRIES - 1] = &ap_heap_none.empty},
+	.empty = {.free = &ap_heap_none.empty.sentinel,
+		.local_free = &ap_heap_none.empty.sentinel,
+		.sentinel = {.key = SENTINEL_KEY}},
+};
 __thread struct ap_heap *ap_heap __attribute__((tls_model("initial-exec"))) = &ap_heap_none;
+/* The thread is past its destructor, and gets no heap any more. */
+static __thread bool ended __attribute__((tls_model("initial-exec")));
 
 struct ap_heap *ap_heaps;
 
@@ -174,7 +172,8 @@ static void heap_end(void *value)
 
 	if (++heap->exit_rounds < EXIT_ROUNDS && pthread_setspecific(key, heap) == 0)
 		return;
-	ap_heap = &ap_heap_ended;
+	ap_heap = &ap_heap_none;
+	ended = true;
 	if (!heap_park(heap))
 		heap_dissolve(heap);
 }
@@ -236,7 +235,7 @@ struct ap_heap *ap_heap_start(void)
 	struct ap_heap *heap;
 	bool whole;
 
-	if (ap_heap == &ap_heap_ended)
+	if (ended)
 		return NULL;
 	ap_heap_lock();
 	if (!key_made)

@@ -51,14 +51,13 @@ struct ap_heap {
 	struct ap_span empty;
 };
 
-/* The calling thread's heap, or one of the two below. */
+/* The calling thread's heap, or the one below. */
 extern __thread struct ap_heap *ap_heap
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* What a thread has before its first allocation, and after its destructor: entries that are empty.
  */
 extern struct ap_heap ap_heap_none;
-extern struct ap_heap ap_heap_ended;
 
 /* All heaps that ever were; the list only grows. */
 extern struct ap_heap *ap_heaps;
@@ -93,7 +92,7 @@ static inline uintptr_t thread_pointer(void)
 
 static inline bool heap_is_static(const struct ap_heap *heap)
 {
-	return heap == &ap_heap_none || heap == &ap_heap_ended;
+	return heap == &ap_heap_none;
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "region.h"
 
+#include "bitmap.h"
 #include "hugepage.h"
 #include "lock.h"
 #include "meta.h"
@@ -11,7 +12,6 @@
 #define ARENA_SLICES ((size_t)1 << (ARENA_SHIFT - SLICE_SHIFT))
 #define WORDS	     (ARENA_SLICES / 64)
 #define REGION_MAX   ((size_t)1 << 44)
-#define ARENAS	     (REGION_MAX >> ARENA_SHIFT)
 
 /* How long pages stay unused before they are given back: one to two of these. */
 #define PURGE_NS ((uint64_t)500 * 1000 * 1000)
@@ -45,7 +45,7 @@ struct ap_region ap_region;
 
 /* All that follows is guarded by the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct arena *arenas[ARENAS];
+static struct arena **arenas; /* from the first on; NULL: none of its slices is ours yet */
 static size_t first_arena;
 static size_t end_slice;	       /* where the region grows */
 static size_t last_slice;	       /* where it may grow to */
@@ -71,7 +71,8 @@ static size_t round_up(size_t value, size_t unit)
 /* Reserves the table. Its part below the region stays zero. */
 static bool region_start(void)
 {
-	size_t limit = ap_os_address_limit(), random = ap_os_random(), base, size;
+	size_t limit = ap_os_address_limit(), random = ap_os_random(), base, size, readable;
+	struct ap_span *table;
 
 	if (limit != SIZE_MAX) {
 		base = 4 * GIB + (random % 1024 << SLICE_SHIFT);
@@ -83,19 +84,24 @@ static bool region_start(void)
 	}
 	if (last_slice << SLICE_SHIFT > REGION_MAX)
 		last_slice = REGION_MAX >> SLICE_SHIFT;
-	ap_region.first = end_slice = base >> SLICE_SHIFT;
 	first_arena = base >> ARENA_SHIFT;
-	size = round_up(last_slice * sizeof(struct ap_span), PAGE_SIZE);
-	ap_spans = ap_os_reserve(size);
-	if (!ap_spans)
+	size = round_up(last_slice * sizeof(*table), PAGE_SIZE);
+	table = ap_os_reserve(size);
+	if (!table)
 		return false;
-	written_headers = end_slice & -(PAGE_SIZE / sizeof(struct ap_span));
-	if (!ap_os_allow(ap_spans, written_headers * sizeof(struct ap_span), false)) {
-		ap_os_unmap(ap_spans, size);
-		ap_spans = NULL;
-		return false;
-	}
+	readable = (base >> SLICE_SHIFT) & -(PAGE_SIZE / sizeof(*table));
+	if (!ap_os_allow(table, readable * sizeof(*table), false))
+		goto fail;
+	arenas = ap_meta_alloc((last_slice / ARENA_SLICES - first_arena + 1) * sizeof(*arenas));
+	if (!arenas)
+		goto fail;
+	ap_region.first = end_slice = base >> SLICE_SHIFT;
+	written_headers = readable;
+	ap_spans = table;
 	return true;
+fail:
+	ap_os_unmap(table, size);
+	return false;
 }
 
 /* Makes the headers below `slice` writable. */
@@ -114,59 +120,18 @@ static bool headers_extend(size_t slice)
 
 static struct arena *arena_of(size_t slice)
 {
-	return arenas[slice >> (ARENA_SHIFT - SLICE_SHIFT)];
+	return arenas[slice / ARENA_SLICES - first_arena];
 }
 
-/* Sets or clears the bits of a run within one arena. */
-static void bits_set(uint64_t *bits, size_t first, size_t count, bool value)
+/* How many there may be up to the region's end. */
+static size_t arenas_count(void)
 {
-	while (count > 0) {
-		size_t shift = first % 64, n = 64 - shift < count ? 64 - shift : count;
-		uint64_t mask = (n == 64 ? ~0ULL : (1ULL << n) - 1) << shift;
-
-		if (value)
-			bits[first / 64] |= mask;
-		else
-			bits[first / 64] &= ~mask;
-		first += n;
-		count -= n;
-	}
-}
-
-static size_t bits_count(const uint64_t *bits, size_t first, size_t count)
-{
-	size_t sum = 0;
-
-	while (count > 0) {
-		size_t shift = first % 64, n = 64 - shift < count ? 64 - shift : count;
-
-		sum += __builtin_popcountl(bits[first / 64] >> shift << (64 - n));
-		first += n;
-		count -= n;
-	}
-	return sum;
-}
-
-/* Where the next bit of this value is, from `from` on; ARENA_SLICES: nowhere. */
-static size_t bits_next(const uint64_t *bits, size_t from, bool value)
-{
-	size_t word = from / 64;
-	uint64_t rest;
-
-	if (from >= ARENA_SLICES)
-		return ARENA_SLICES;
-	rest = (value ? bits[word] : ~bits[word]) & ~0ULL << (from % 64);
-	while (!rest) {
-		if (++word == WORDS)
-			return ARENA_SLICES;
-		rest = value ? bits[word] : ~bits[word];
-	}
-	return word * 64 + __builtin_ctzl(rest);
+	return ap_spans ? (end_slice + ARENA_SLICES - 1) / ARENA_SLICES - first_arena : 0;
 }
 
 static void run_free(struct arena *arena, size_t first, size_t count)
 {
-	bits_set(arena->free, first, count, true);
+	bitmap_set(arena->free, first, count, true);
 	if (arena->first_word > first / 64)
 		arena->first_word = first / 64;
 }
@@ -193,14 +158,18 @@ static bool region_add(size_t count, size_t step, bool huge)
 			step = round_up(end_slice + step, HUGE_PAGE) - end_slice;
 		if (step > in_arena)
 			step = in_arena;
-		if (end_slice + step > last_slice)
+		if (end_slice + step > last_slice) {
+			/* A leap may have led beyond the last arena that there is a place for. */
+			if (end_slice > last_slice)
+				end_slice = last_slice;
 			return false;
+		}
 		if (!arena_of(end_slice)) {
 			struct arena *arena = ap_meta_alloc(sizeof(*arena));
 
 			if (!arena)
 				return false;
-			arenas[end_slice / ARENA_SLICES] = arena;
+			arenas[end_slice / ARENA_SLICES - first_arena] = arena;
 		}
 		if (!headers_extend(end_slice + step))
 			return false;
@@ -241,7 +210,7 @@ static bool region_grow(size_t count)
 /* First fit, from the lowest address: old slices are full of pages, new ones would need them. */
 static size_t run_find(struct arena *arena, size_t count, size_t align)
 {
-	size_t first = bits_next(arena->free, arena->first_word * 64, true);
+	size_t first = bitmap_next(arena->free, ARENA_SLICES, arena->first_word * 64, true);
 
 	arena->first_word = first / 64;
 	while (first < ARENA_SLICES) {
@@ -249,10 +218,10 @@ static size_t run_find(struct arena *arena, size_t count, size_t align)
 
 		if (count == 1 && aligned == first)
 			return first;
-		end = bits_next(arena->free, first, false);
+		end = bitmap_next(arena->free, ARENA_SLICES, first, false);
 		if (aligned + count <= end)
 			return aligned;
-		first = bits_next(arena->free, end, true);
+		first = bitmap_next(arena->free, ARENA_SLICES, end, true);
 	}
 	return ARENA_SLICES;
 }
@@ -272,16 +241,14 @@ static size_t region_tail(void)
 
 static size_t run_find_anywhere(size_t count, size_t align)
 {
-	if (ap_region.unused >= count) {
-		for (size_t i = first_arena; i * ARENA_SLICES < end_slice; i++) {
-			size_t first;
+	for (size_t i = 0; ap_region.unused >= count && i < arenas_count(); i++) {
+		size_t first;
 
-			if (!arenas[i] || arenas[i]->first_word == WORDS)
-				continue;
-			first = run_find(arenas[i], count, align);
-			if (first < ARENA_SLICES)
-				return i * ARENA_SLICES + first;
-		}
+		if (!arenas[i] || arenas[i]->first_word == WORDS)
+			continue;
+		first = run_find(arenas[i], count, align);
+		if (first < ARENA_SLICES)
+			return (first_arena + i) * ARENA_SLICES + first;
 	}
 	return 0;
 }
@@ -290,14 +257,14 @@ static size_t run_find_anywhere(size_t count, size_t align)
 static bool run_claim(size_t slice, size_t count)
 {
 	struct arena *arena = arena_of(slice);
-	size_t at = slice % ARENA_SLICES, dirty = bits_count(arena->dirty, at, count);
+	size_t at = slice % ARENA_SLICES, dirty = bitmap_count(arena->dirty, at, count);
 
 	if (dirty) {
 		ap_region.dirty -= dirty;
-		bits_set(arena->dirty, at, count, false);
-		bits_set(arena->aged, at, count, false);
+		bitmap_set(arena->dirty, at, count, false);
+		bitmap_set(arena->aged, at, count, false);
 	}
-	bits_set(arena->free, at, count, false);
+	bitmap_set(arena->free, at, count, false);
 	ap_region.unused -= count;
 	return dirty == 0;
 }
@@ -321,7 +288,7 @@ static void sparse_add(void)
 	sparse_share();
 	sparse_next = end_slice - SPARSE;
 	sparse_end = end_slice;
-	bits_set(arena_of(sparse_next)->free, sparse_next % ARENA_SLICES, SPARSE, false);
+	bitmap_set(arena_of(sparse_next)->free, sparse_next % ARENA_SLICES, SPARSE, false);
 	ap_region.mapped -= SPARSE;
 	ap_region.unused -= SPARSE;
 }
@@ -394,7 +361,7 @@ bool ap_slices_extend(struct ap_span *first, size_t count, size_t more)
 		goto out; /* the next arena may be elsewhere */
 	if (slice + more > end_slice && slice + region_tail() == end_slice)
 		region_grow(slice + more - end_slice);
-	free = slice + more <= end_slice && bits_count(arena_of(slice)->free, at, more) == more;
+	free = slice + more <= end_slice && bitmap_count(arena_of(slice)->free, at, more) == more;
 	if (free)
 		run_claim(slice, more);
 out:
@@ -410,7 +377,7 @@ void ap_slices_give(struct ap_span *first, size_t count)
 	ap_region_lock();
 	arena = arena_of(slice);
 	run_free(arena, at, count);
-	bits_set(arena->dirty, at, count, true);
+	bitmap_set(arena->dirty, at, count, true);
 	ap_region.unused += count;
 	ap_region.dirty += count;
 	if (!purge_at)
@@ -428,23 +395,24 @@ static size_t arena_purge(size_t index, uint64_t *which)
 	struct arena *arena = arenas[index];
 	size_t first = 0, bytes = 0;
 
-	while ((first = bits_next(which, first, true)) < ARENA_SLICES) {
-		size_t count = bits_next(which, first, false) - first;
+	while ((first = bitmap_next(which, ARENA_SLICES, first, true)) < ARENA_SLICES) {
+		size_t count = bitmap_next(which, ARENA_SLICES, first, false) - first;
 		bool purged;
 
-		bits_set(arena->free, first, count, false);
-		bits_set(arena->dirty, first, count, false);
-		bits_set(arena->aged, first, count, false);
+		bitmap_set(arena->free, first, count, false);
+		bitmap_set(arena->dirty, first, count, false);
+		bitmap_set(arena->aged, first, count, false);
 		ap_region.dirty -= count;
 		ap_region_unlock();
-		purged = ap_os_purge((void *)((index * ARENA_SLICES + first) << SLICE_SHIFT),
+		purged = ap_os_purge(
+			(void *)(((first_arena + index) * ARENA_SLICES + first) << SLICE_SHIFT),
 			count << SLICE_SHIFT);
 		ap_region_lock();
 		run_free(arena, first, count);
 		if (purged) {
 			bytes += count << SLICE_SHIFT;
 		} else {
-			bits_set(arena->dirty, first, count, true);
+			bitmap_set(arena->dirty, first, count, true);
 			ap_region.dirty += count;
 		}
 		first += count;
@@ -462,7 +430,7 @@ void ap_slices_poll(uint64_t now)
 	if (purge_at != at)
 		goto out; /* another thread was first */
 	__atomic_store_n(&purge_at, now + PURGE_NS, __ATOMIC_RELAXED);
-	for (size_t i = first_arena; i * ARENA_SLICES < end_slice; i++) {
+	for (size_t i = 0; i < arenas_count(); i++) {
 		if (!arenas[i])
 			continue;
 		arena_purge(i, arenas[i]->aged);
@@ -479,7 +447,7 @@ size_t ap_slices_purge(void)
 	size_t bytes = 0;
 
 	ap_region_lock();
-	for (size_t i = first_arena; i * ARENA_SLICES < end_slice; i++)
+	for (size_t i = 0; i < arenas_count(); i++)
 		if (arenas[i])
 			bytes += arena_purge(i, arenas[i]->dirty);
 	ap_region_unlock();

@@ -7,6 +7,8 @@
 
 #include <limits.h>
 
+#include "region.h"
+
 #ifdef __SANITIZE_THREAD__
 #define ROUNDS (PTHREAD_DESTRUCTOR_ITERATIONS - 1) /* in the last, TSan has left the thread */
 #else
@@ -303,9 +305,52 @@ static void test_parked_heaps(void **state)
 	assert_true(rss_bytes() < start + 4 * MIB);
 }
 
+/*
+ * A thread whose blocks others have freed, all of them, and that ends without another look at its
+ * mail: its spans are the region's again.
+ */
+#define MAILED 20000
+
+static void *mailed[MAILED];
+static pthread_barrier_t allocated, freed;
+
+static void *mailed_owner(void *argument)
+{
+	for (int i = 0; i < MAILED; i++)
+		mailed[i] = block_new(500, i);
+	pthread_barrier_wait(&allocated);
+	pthread_barrier_wait(&freed);
+	return NULL;
+}
+
+static size_t slices_used(void)
+{
+	return ap_region.mapped - ap_region.unused;
+}
+
+static void test_mail_at_the_end(void **state)
+{
+	pthread_t thread;
+	size_t before;
+
+	malloc_trim(0);
+	before = slices_used();
+	pthread_barrier_init(&allocated, NULL, 2);
+	pthread_barrier_init(&freed, NULL, 2);
+	thread = thread_start(mailed_owner, NULL);
+	pthread_barrier_wait(&allocated);
+	assert_true(slices_used() > before + MAILED * 500 / SLICE_SIZE);
+	for (int i = 0; i < MAILED; i++)
+		block_end(mailed[i], 500, i);
+	pthread_barrier_wait(&freed);
+	thread_result(thread);
+	assert_true(slices_used() <= before + 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mail_at_the_end),
 		cmocka_unit_test(test_destructors),
 		cmocka_unit_test(test_cxx_thread_locals),
 		cmocka_unit_test(test_free_while_owner_ends),
