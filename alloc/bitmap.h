@@ -5,17 +5,22 @@
 
 #include "types.h"
 
+/* The bits of a word from `shift` on, `count` of them, 1 to 64. */
+static inline uint64_t bitmap_mask(size_t shift, size_t count)
+{
+	return ~0ULL >> (64 - count) << shift;
+}
+
 /* Sets or clears `count` bits. */
 static inline void bitmap_set(uint64_t *map, size_t first, size_t count, bool value)
 {
 	while (count > 0) {
 		size_t shift = first % 64, n = 64 - shift < count ? 64 - shift : count;
-		uint64_t mask = (n == 64 ? ~0ULL : (1ULL << n) - 1) << shift;
 
 		if (value)
-			map[first / 64] |= mask;
+			map[first / 64] |= bitmap_mask(shift, n);
 		else
-			map[first / 64] &= ~mask;
+			map[first / 64] &= ~bitmap_mask(shift, n);
 		first += n;
 		count -= n;
 	}
@@ -29,7 +34,7 @@ static inline size_t bitmap_count(const uint64_t *map, size_t first, size_t coun
 	while (count > 0) {
 		size_t shift = first % 64, n = 64 - shift < count ? 64 - shift : count;
 
-		sum += __builtin_popcountl(map[first / 64] >> shift << (64 - n));
+		sum += __builtin_popcountl(map[first / 64] & bitmap_mask(shift, n));
 		first += n;
 		count -= n;
 	}
