@@ -26,10 +26,12 @@
 
 /*
  * Slices in a huge page of the system, and in a region that asks for them wherever it grows, from
- * 16 MiB on: in a smaller process, 2 MiB is a lot. A large block has them anywhere.
+ * 16 MiB on: in a smaller process, 2 MiB is a lot. For blocks of more than half a MiB, of which more
+ * is used at a time, from 8 MiB on; a block of 2 MiB has them anywhere.
  */
-#define HUGE_PAGE (HUGE_PAGE_SIZE >> SLICE_SHIFT)
-#define HUGE_FROM ((size_t)256)
+#define HUGE_PAGE  (HUGE_PAGE_SIZE >> SLICE_SHIFT)
+#define HUGE_FROM  ((size_t)256)
+#define HUGE_BLOCK ((size_t)8)
 
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
@@ -199,7 +201,8 @@ static bool region_add(size_t count, size_t step, bool huge)
 /* As much as suits the region: of huge pages no more than a few, as one touch takes all of one. */
 static bool region_grow(size_t count)
 {
-	bool huge = ap_region.mapped >= HUGE_FROM || count >= HUGE_PAGE;
+	size_t from = count > HUGE_BLOCK ? HUGE_FROM / 2 : HUGE_FROM;
+	bool huge = ap_region.mapped >= from || count >= HUGE_PAGE;
 	size_t step = huge ? round_up(ap_region.mapped / 64, HUGE_PAGE) : 16;
 
 	if (step > RUN_MAX)
