@@ -36,16 +36,20 @@ static void entries_set(struct ap_heap *heap, unsigned class, struct ap_span *sp
 		__atomic_store_n(&heap->entry[i], span, __ATOMIC_RELAXED);
 }
 
+/* Nothing is allocated from the span by the fast path any more. */
+static void entry_leave(struct ap_heap *heap, const struct ap_span *span)
+{
+	if (load_relaxed(heap->entry[class_last_entry(span->class)]) == span)
+		entries_set(heap, span->class, &heap->empty);
+}
+
 /* Releases a span that has no block out. */
 static void span_dismiss(struct ap_heap *heap, struct ap_span *span)
 {
-	unsigned class = span->class;
-
-	queue_remove(span->sampled ? &heap->sampled : &heap->queue[class], span);
+	queue_remove(span->sampled ? &heap->sampled : &heap->queue[span->class], span);
 	if (span->state == SPAN_IDLE)
 		heap->idle--;
-	if (load_relaxed(heap->entry[class_last_entry(class)]) == span)
-		entries_set(heap, class, &heap->empty);
+	entry_leave(heap, span);
 	heap->spans--;
 	ap_span_release(span);
 }
@@ -276,11 +280,17 @@ static inline __attribute__((always_inline)) bool span_expose(
 	return true;
 }
 
-static void span_fill(struct ap_heap *heap, struct ap_span *span)
+/*
+ * The first span of its queue is done for now. It is no entry any more either, whether or not the
+ * call goes on to serve another: it may take a sample, or find no memory.
+ */
+static void span_step_back(struct ap_heap *heap, struct ap_span *span)
 {
+	struct ap_queue *queue = &heap->queue[span->class];
 	uint32_t threshold = full_threshold(span);
 
-	queue_remove(&heap->queue[span->class], span);
+	entry_leave(heap, span);
+	queue_remove(queue, span);
 	queue_push_first(&heap->full, span);
 	span->state = SPAN_FULL;
 	span->floor = span->until - threshold;
@@ -347,7 +357,7 @@ static inline __attribute__((always_inline)) void *queue_alloc(
 		if (span_has_free(span))
 			break;
 		if (!span_expose(heap, span, attach))
-			span_fill(heap, span);
+			span_step_back(heap, span);
 	}
 	return span_serve(heap, class, span);
 }
@@ -369,7 +379,7 @@ static void *queue_alloc_paid(struct ap_heap *heap, unsigned class)
 			span->state = SPAN_PAID;
 			return span_serve(heap, class, span);
 		}
-		span_fill(heap, span);
+		span_step_back(heap, span);
 	}
 	heap->paid++;
 	return NULL;

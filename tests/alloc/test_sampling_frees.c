@@ -367,6 +367,41 @@ static void test_memory(void **state)
 	free(blocks);
 }
 
+/*
+ * While samples are taken in between, spans stay what they are: what the allocator counts as
+ * allocated is what this thread holds. Wrong counts would keep spans for ever.
+ */
+static void test_counts(void **state)
+{
+	enum { SLOTS = 3000 };
+	static struct {
+		char *block;
+		size_t size;
+	} slots[SLOTS];
+	size_t before, held = 0;
+	uint64_t seed = 7;
+
+	listener_attach(256 << 10);
+	free(malloc(1));
+	before = mallinfo2().uordblks;
+	for (int i = 0; i < 1000000; i++) {
+		uint32_t r = random_next(&seed), at = r % SLOTS;
+
+		held -= slots[at].size;
+		free(slots[at].block);
+		slots[at].size =
+			r / SLOTS % 8 < (i / 50000 % 2 ? 5 : 7) ? 256 << random_next(&seed) % 4 : 0;
+		slots[at].block = slots[at].size ? malloc(slots[at].size) : NULL;
+		held += slots[at].size;
+		if (i % 64 == 0)
+			assert_int_equal(mallinfo2().uordblks - before, held);
+	}
+	for (int i = 0; i < SLOTS; i++)
+		free(slots[i].block);
+	assert_int_equal(mallinfo2().uordblks, before);
+	listener_detach();
+}
+
 static int setup(void **state)
 {
 	pthread_attr_init(&small_stack);
@@ -388,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_attach_and_detach_in_the_middle),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_counts),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
