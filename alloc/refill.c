@@ -251,7 +251,19 @@ static cold void span_charge_exposed(struct ap_heap *heap, struct ap_span *span)
 		span_set_paid(heap, span);
 }
 
-/* Exposes blocks of the first span in a queue. False: it has none. */
+/*
+ * Whether a span that has only blocks left that were never cut lets the next one of its queue go
+ * first, which has some that were. Without it, threads that take over each other's spans cut up all
+ * of each before they look at the next (threads-server: 16 MiB for 13, and 5% more time).
+ */
+static bool span_yields(const struct ap_span *span)
+{
+	const struct ap_span *next = span->next;
+
+	return next && next->state != SPAN_IDLE && span_has_local_free(next);
+}
+
+/* Exposes blocks of the first span in a queue. False: it has none, or lets the next go first. */
 static inline __attribute__((always_inline)) bool span_expose(
 	struct ap_heap *heap, struct ap_span *span, uint32_t attach)
 {
@@ -259,7 +271,8 @@ static inline __attribute__((always_inline)) bool span_expose(
 
 	if (!span_has_local_free(span)) {
 		span->until -= ap_span_collect(span, false);
-		if (!span_has_local_free(span) && !ap_span_carve(span, false))
+		if (!span_has_local_free(span) &&
+			(span_yields(span) || !ap_span_carve(span, false)))
 			return false;
 	}
 	if (span->state == SPAN_IDLE)
@@ -291,6 +304,10 @@ static void span_step_back(struct ap_heap *heap, struct ap_span *span)
 
 	entry_leave(heap, span);
 	queue_remove(queue, span);
+	if (span->carved < span->capacity) {
+		queue_push_before_idle(queue, span);
+		return;
+	}
 	queue_push_first(&heap->full, span);
 	span->state = SPAN_FULL;
 	span->floor = span->until - threshold;
