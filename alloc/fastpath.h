@@ -77,9 +77,9 @@ static inline __attribute__((always_inline)) void free_fast(void *pointer)
 	size_t slice = (uintptr_t)pointer >> SLICE_SHIFT;
 	struct ap_span *span;
 
-	if (unlikely(slice >= load_relaxed(ap_limit)))
+	if (unlikely(slice >= load_relaxed(ap_table.limit)))
 		goto slow;
-	span = &ap_spans[slice];
+	span = &ap_table.spans[slice];
 	if (unlikely(load_relaxed(span->owner) != thread_pointer() ||
 		     !span_has_start(span, pointer)))
 		goto slow;

@@ -66,9 +66,9 @@ static void usage_count(struct usage *usage)
 	ap_region_lock();
 	usage->region = ap_region.mapped << SLICE_SHIFT;
 	usage->dirty = ap_region.dirty << SLICE_SHIFT;
-	limit = ap_limit;
+	limit = ap_table.limit;
 	for (slice = ap_region.first; slice < limit; slice++) {
-		const struct ap_span *span = &ap_spans[slice];
+		const struct ap_span *span = &ap_table.spans[slice];
 
 		if (span->kind == SPAN_LARGE) {
 			usage->large++;

@@ -84,8 +84,8 @@ static void spans_disown(void)
 
 	if (!ap_heaps || (ap_heaps == ap_heap && !ap_heap->next))
 		return; /* there never was another thread */
-	for (size_t slice = ap_region.first; slice < ap_limit; slice++) {
-		struct ap_span *span = &ap_spans[slice];
+	for (size_t slice = ap_region.first; slice < ap_table.limit; slice++) {
+		struct ap_span *span = &ap_table.spans[slice];
 		uintptr_t owner = span->owner & ~OWNER_FLAGS;
 
 		if (owner != 0 && owner != self)

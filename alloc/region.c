@@ -41,8 +41,7 @@ struct arena {
 	size_t first_word;     /* no word below has a free slice */
 };
 
-struct ap_span *ap_spans;
-size_t ap_limit;
+struct ap_table ap_table;
 struct ap_region ap_region;
 
 /* All that follows is guarded by the lock. */
@@ -76,7 +75,14 @@ static bool region_start(void)
 	size_t limit = ap_os_address_limit(), random = ap_os_random(), base, size, readable;
 	struct ap_span *table;
 
-	if (limit != SIZE_MAX) {
+	if (limit < GIB) {
+		/*
+		 * The table counts too, and is longer the higher the base is. Below are programs
+		 * that are not PIE, with what they get from brk, and MAP_32BIT.
+		 */
+		base = 2 * GIB + (random % 1024 << SLICE_SHIFT);
+		last_slice = ((base + 2 * limit) >> SLICE_SHIFT) + RUN_MAX;
+	} else if (limit != SIZE_MAX) {
 		base = 4 * GIB + (random % 1024 << SLICE_SHIFT);
 		last_slice = (base + round_up(limit, GIB) + GIB) >> SLICE_SHIFT;
 	} else {
@@ -99,7 +105,7 @@ static bool region_start(void)
 		goto fail;
 	ap_region.first = end_slice = base >> SLICE_SHIFT;
 	written_headers = readable;
-	ap_spans = table;
+	ap_table.spans = table;
 	return true;
 fail:
 	ap_os_unmap(table, size);
@@ -113,7 +119,7 @@ static bool headers_extend(size_t slice)
 
 	if (upto <= written_headers)
 		return true;
-	if (!ap_os_allow(&ap_spans[written_headers],
+	if (!ap_os_allow(&ap_table.spans[written_headers],
 		    (upto - written_headers) * sizeof(struct ap_span), true))
 		return false;
 	written_headers = upto;
@@ -128,7 +134,7 @@ static struct arena *arena_of(size_t slice)
 /* How many there may be up to the region's end. */
 static size_t arenas_count(void)
 {
-	return ap_spans ? (end_slice + ARENA_SLICES - 1) / ARENA_SLICES - first_arena : 0;
+	return ap_table.spans ? (end_slice + ARENA_SLICES - 1) / ARENA_SLICES - first_arena : 0;
 }
 
 static void run_free(struct arena *arena, size_t first, size_t count)
@@ -194,7 +200,7 @@ static bool region_add(size_t count, size_t step, bool huge)
 	end_slice += step;
 	ap_region.mapped += step;
 	ap_region.unused += step;
-	__atomic_store_n(&ap_limit, end_slice, __ATOMIC_RELEASE);
+	__atomic_store_n(&ap_table.limit, end_slice, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -314,7 +320,7 @@ struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
 	size_t slice, need;
 
 	ap_region_lock();
-	if (unlikely(!ap_spans) && !region_start())
+	if (unlikely(!ap_table.spans) && !region_start())
 		goto out;
 	/* An aligned run is sure to be in one that is longer by the alignment less one. */
 	need = count + align - 1;
@@ -335,7 +341,7 @@ struct ap_span *ap_slices_take(size_t count, size_t align, bool *zero)
 	if (!slice)
 		goto out;
 	*zero = run_claim(slice, count);
-	span = &ap_spans[slice];
+	span = &ap_table.spans[slice];
 out:
 	ap_region_unlock();
 	return span;
@@ -346,17 +352,17 @@ struct ap_span *ap_slices_take_sparse(size_t count, bool *zero)
 	size_t slice;
 
 	ap_region_lock();
-	slice = likely(ap_spans) || region_start() ? sparse_take(count) : 0;
+	slice = likely(ap_table.spans) || region_start() ? sparse_take(count) : 0;
 	ap_region_unlock();
 	if (!slice)
 		return ap_slices_take(count, 1, zero);
 	*zero = true;
-	return &ap_spans[slice];
+	return &ap_table.spans[slice];
 }
 
 bool ap_slices_extend(struct ap_span *first, size_t count, size_t more)
 {
-	size_t slice = first - ap_spans + count, at = slice % ARENA_SLICES;
+	size_t slice = first - ap_table.spans + count, at = slice % ARENA_SLICES;
 	bool free = false;
 
 	ap_region_lock();
@@ -374,7 +380,7 @@ out:
 
 void ap_slices_give(struct ap_span *first, size_t count)
 {
-	size_t slice = first - ap_spans, at = slice % ARENA_SLICES;
+	size_t slice = first - ap_table.spans, at = slice % ARENA_SLICES;
 	struct arena *arena;
 
 	ap_region_lock();

@@ -101,10 +101,15 @@ struct ap_guard {
 };
 
 /*
- * A span's header, at its place in the region's table: two cache lines for each slice. Only the
+ * A span's header, at its place in the region's table: four cache lines for each slice. Only the
  * owner's thread reads or writes the first, which changes with every malloc and free. The second
- * changes rarely, but for the remote frees, and is all that these need: so a thread that frees the
- * blocks of a busy one does not take the busy line away from it.
+ * changes rarely, and is all that a free of another thread reads; the third is what it writes. So
+ * it takes neither line away from a busy owner, and blocks that come back this way do not disturb
+ * the owner's own frees.
+ *
+ * The fourth is never touched. Processors fetch the neighbours of a line that they miss, too: without
+ * it, whoever frees blocks of one span drags along the first line of the next, which may be another
+ * thread's (glibc's bench of two threads took 1.25 times as long).
  */
 struct ap_span {
 	union {
@@ -126,9 +131,7 @@ struct ap_span {
 	/* Atomic: thread pointer | flags; 0: none; its heap's address | flags: the heap is parked.
 	 */
 	uintptr_t owner __attribute__((aligned(64)));
-	uintptr_t remote;	   /* atomic: see REMOTE_LIST */
 	struct ap_heap *heap;	   /* atomic: whose mailbox to use; NULL: abandoned */
-	struct ap_span *mail_next; /* while in a mailbox */
 	uint64_t period;	   /* of the sample that is due */
 	uint32_t magic;		   /* with `limit`, tells starts of blocks: span_has_start() */
 	uint32_t limit;		   /* grows with `carved` */
@@ -140,9 +143,14 @@ struct ap_span {
 	uint8_t kind;	 /* enum ap_span_kind */
 	uint8_t fresh;	 /* its memory had no pages when it was taken */
 	uint8_t sampled; /* as in OWNER_SAMPLED; of a large block: it is a sampled one */
+
+	uintptr_t remote __attribute__((aligned(64))); /* atomic: see REMOTE_LIST */
+	struct ap_span *mail_next;		       /* while in a mailbox */
+
+	char apart[64] __attribute__((aligned(64)));
 };
 
-_Static_assert(sizeof(struct ap_span) == 128, "free computes the header's address by a shift of 7");
+_Static_assert(sizeof(struct ap_span) == 256, "free computes the header's address by a shift of 8");
 _Static_assert(
 	offsetof(struct ap_span, owner) == 64, "the second line begins with what free reads");
 

@@ -146,8 +146,8 @@ static void test_foreign(void **state)
 		(void *)(uintptr_t)foreign_free, mapped, mapped + 65536, mapped + 4096 + 16, low,
 		low + 64, huge + 16, huge + 4096, huge + (100 << 20), (void *)1, (void *)16,
 		(void *)4096, (void *)65536, (void *)(1UL << 32), (void *)(1UL << 46), (void *)-1L,
-		(void *)-16L, (void *)(1UL << 63), (void *)ap_spans, span_at(some),
-		(char *)(ap_limit << SLICE_SHIFT) + (1UL << 30)};
+		(void *)-16L, (void *)(1UL << 63), (void *)ap_table.spans, span_at(some),
+		(char *)(ap_table.limit << SLICE_SHIFT) + (1UL << 30)};
 
 	for (int k = 0; k < 3; k++)
 		for (size_t i = 0; i < sizeof(pointers) / sizeof(*pointers); i++) {

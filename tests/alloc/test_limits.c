@@ -132,7 +132,7 @@ static const size_t limits[] = {4 * MIB, 8 * MIB, 12 * MIB, 16 * MIB, 20 * MIB, 
 
 /*
  * The address space: 3 MiB of libraries, 8 MiB of stack and the allocator's table, which takes 8
- * MiB and 1/512 of the limit.
+ * MiB and 1/128 of the limit.
  */
 static void test_address_space(void **state)
 {
