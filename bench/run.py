@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Runs each workload under each allocator in turn, round after round, and compares them.
 
+Short workloads run several times a round.
+
 Environment: WORKLOADS=REGEX selects, ROUNDS=N (5), SCALE=FACTOR (1), PEERS="NAME=PATH.so ...",
 CPU=N pins what has one thread (the last CPU), O=FOLDER is where things were built (build), and
 ALLOCATOR=PATH.so is measured as ours in place of the one there.
@@ -24,6 +26,7 @@ import report
 import workloads
 
 LIMIT = 300  # seconds that one run may take
+OFTEN = 4    # runs of a short workload in a round
 TOP = Path(__file__).resolve().parent.parent
 
 
@@ -59,7 +62,8 @@ def run_once(built, workload, library, masks):
             err.seek(0)
             return {"failed": "status %s %s" % (line[0], " ".join(err.read().split())[-200:])}
         run = {"cpu": float(line[1]) + float(line[2]), "wall": float(line[3]), "rss": int(line[4]),
-               "maxrss": int(line[5]), "started": round(started, 3)}
+               "maxrss": int(line[5]), "started": round(started, 3),
+               "took": round(time.monotonic() - started, 3)}
         if workload.work:
             done = re.search(workload.work, out.read())
             if not done:
@@ -71,6 +75,13 @@ def run_once(built, workload, library, masks):
             peak, end = (int(x) for x in out.read().split())
             run["kept"] = end / peak
         return run
+
+
+def times(runs):
+    """How often a workload runs in a round: about a second's worth, by its first runs. Short ones vary
+    most, and cost least."""
+    took = [run["took"] for run in runs if "took" in run]
+    return max(1, min(OFTEN, int(1 / max(took)))) if took else 1
 
 
 def machine():
@@ -119,11 +130,12 @@ def main():
                 continue  # once: it takes ten seconds, and memory does not vary as time does
             into = idle if workload.idle else results
             by_name = into.setdefault(workload.name, {name: [] for name in found})
-            for name in order.sample(list(found), len(found)):
-                if sys.stderr.isatty():
-                    print("\r\033[Kround %d/%d  %s  %s" % (number + 1, rounds, workload.name, name),
-                          end="", file=sys.stderr, flush=True)
-                by_name[name].append(run_once(built, workload, found[name], masks))
+            for _ in range(times([runs[0] for runs in by_name.values()]) if number else 1):
+                for name in order.sample(list(found), len(found)):
+                    if sys.stderr.isatty():
+                        print("\r\033[Kround %d/%d  %s  %s" % (number + 1, rounds, workload.name, name),
+                              end="", file=sys.stderr, flush=True)
+                    by_name[name].append(run_once(built, workload, found[name], masks))
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
 
