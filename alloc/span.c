@@ -94,7 +94,7 @@ bool ap_span_carve(struct ap_span *span, bool one)
 		return ap_secure_carve(span, count);
 	block = (struct ap_block *)(span_start(span) + (size_t)span->carved * size);
 	/* The keys are about to touch these pages one by one. */
-	if (span->fresh && size < PAGE_SIZE && count * size >= 4 * PAGE_SIZE)
+	if (span->fresh && size < PAGE_SIZE && count * size >= 2 * PAGE_SIZE)
 		ap_os_populate(block, count * size);
 	span_set_carved(span, span->carved + count);
 	next = span->local_free;
