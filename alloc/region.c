@@ -27,11 +27,13 @@
 /*
  * Slices in a huge page of the system, and in a region that asks for them wherever it grows, from
  * 16 MiB on: in a smaller process, 2 MiB is a lot. For blocks of more than half a MiB, of which more
- * is used at a time, from 8 MiB on; a block of 2 MiB has them anywhere.
+ * is used at a time, from 8 MiB on; where small pages are dear, from 4 MiB on. A block of 2 MiB has
+ * them anywhere.
  */
 #define HUGE_PAGE  (HUGE_PAGE_SIZE >> SLICE_SHIFT)
 #define HUGE_FROM  ((size_t)256)
 #define HUGE_BLOCK ((size_t)8)
+#define HUGE_DEAR  ((size_t)64)
 
 /* Bitmaps over an arena's slices. Only a free slice can be dirty, and only a dirty one aged. */
 struct arena {
@@ -196,6 +198,8 @@ static bool region_add(size_t count, size_t step, bool huge)
 	}
 	if (huge)
 		ap_hugepage_ask((char *)(end_slice << SLICE_SHIFT), step << SLICE_SHIFT);
+	else
+		ap_hugepage_refrain((char *)(end_slice << SLICE_SHIFT));
 	run_free(arena_of(end_slice), end_slice % ARENA_SLICES, step);
 	end_slice += step;
 	ap_region.mapped += step;
@@ -207,7 +211,9 @@ static bool region_add(size_t count, size_t step, bool huge)
 /* As much as suits the region: of huge pages no more than a few, as one touch takes all of one. */
 static bool region_grow(size_t count)
 {
-	size_t from = count > HUGE_BLOCK ? HUGE_FROM / 2 : HUGE_FROM;
+	size_t from = ap_hugepage_is_overdue() ? HUGE_DEAR
+		      : count > HUGE_BLOCK     ? HUGE_FROM / 2
+					       : HUGE_FROM;
 	bool huge = ap_region.mapped >= from || count >= HUGE_PAGE;
 	size_t step = huge ? round_up(ap_region.mapped / 64, HUGE_PAGE) : 16;
 

@@ -118,11 +118,52 @@ static void test_no_whole_page(void **state)
 	assert_int_equal(resident(), before);
 }
 
+/* While huge pages are slow, all small ones of what will be used are there at once. */
+static void test_small_at_once(void **state)
+{
+	char *one = memory + 5 * HUGE_PAGE_SIZE, *two = one + HUGE_PAGE_SIZE;
+	size_t before = resident(), pages = HUGE_PAGE_SIZE / 4096;
+
+	if (madvise(one - 4096, 4096, MADV_POPULATE_WRITE))
+		skip(); /* Linux 5.14 */
+	before++;
+	assert_int_equal(ask(3000 * MS, 5 * MS, one, HUGE_PAGE_SIZE), HUGE_PAGE_SIZE);
+	assert_int_equal(resident(), before + pages);
+	assert_int_equal(ask(3004 * MS, MS / 5, two, 2 * HUGE_PAGE_SIZE), 0);
+	assert_int_equal(resident(), before + 3 * pages);
+	/* More may be a block of which little is used. */
+	assert_int_equal(ask(3008 * MS, MS / 5, memory, 4 * HUGE_PAGE_SIZE), 0);
+	assert_int_equal(resident(), before + 3 * pages);
+	for (size_t i = 0; i < 3 * HUGE_PAGE_SIZE; i += 4096)
+		assert_int_equal(one[i], 0);
+}
+
+/* Four dear pages in a row make huge ones overdue, until one is cheap. */
+static void test_dear_small_pages(void **state)
+{
+	static const struct {
+		uint64_t takes;
+		bool overdue;
+	} pages[] = {{15000, false}, {15000, false}, {15000, false}, {1500, false}, {15000, false},
+		{15000, false}, {15000, false}, {15000, true}, {15000, true}, {1500, false}};
+
+	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
+		page = pages[i].takes;
+		turned = true;
+		ap_hugepage_refrain(memory + 4096);
+		turned = false;
+		assert_int_equal(ap_hugepage_is_overdue(), pages[i].overdue);
+	}
+	assert_int_equal(memory[4096], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fast_and_slow),
 		cmocka_unit_test(test_no_whole_page),
+		cmocka_unit_test(test_small_at_once),
+		cmocka_unit_test(test_dear_small_pages),
 	};
 	char *start = mmap(NULL, (PAGES + 2) * HUGE_PAGE_SIZE, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
