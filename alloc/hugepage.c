@@ -3,7 +3,7 @@
 
 #include "os.h"
 
-/* A page that takes longer than this is slow: longer than 512 small ones where these are dear. */
+/* A page that takes longer than this is slow: longer than 512 small ones of 1.6 us. */
 #define SLOW_NS ((uint64_t)1000 * 1000)
 
 /* For how many times as long there is none after a slow one. */

@@ -22,12 +22,16 @@
 #define HUGE_PAGE_SIZE ((size_t)2 << 20)
 
 /*
- * Asks for huge pages behind fresh memory, and may touch the first whole one, which stays zero; not
- * while they are slow. Under the region's lock.
+ * Asks for huge pages behind fresh memory, and may touch and time the first whole one; while they are
+ * slow it has all small ones made instead, of up to 4 MiB. The memory stays zero. Under the region's
+ * lock.
  */
 void ap_hugepage_ask(char *start, size_t size);
 
-/* Fresh memory is to have small pages: touches the first, which stays zero. Under the same lock. */
+/*
+ * Fresh memory is to have small pages: touches and times the first, which stays zero. Under the same
+ * lock.
+ */
 void ap_hugepage_refrain(char *start);
 
 /* Whether small pages are so dear that there should be no more of them. Under the same lock. */

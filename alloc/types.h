@@ -153,6 +153,8 @@ struct ap_span {
 _Static_assert(sizeof(struct ap_span) == 256, "free computes the header's address by a shift of 8");
 _Static_assert(
 	offsetof(struct ap_span, owner) == 64, "the second line begins with what free reads");
+_Static_assert(offsetof(struct ap_span, remote) == 128 && offsetof(struct ap_span, apart) == 192,
+	"the third line is what other threads write, the fourth is empty");
 
 /* A doubly linked list of spans. */
 struct ap_queue {

@@ -117,7 +117,7 @@ def markdown(about, results, idle, groups, names):
     lines = ["Measured %s on %s; %d rounds, scale %g." % (
         about["date"], about["machine"], about["rounds"], about["scale"])]
     lines += ["Allocators: " + "; ".join("%s: %s" % item for item in about["allocators"].items()) + ".",
-              "`spread` is (maximum - minimum) / median over the rounds, the median of all allocators."]
+              "`spread` is (maximum - minimum) / median over the runs, the median of all allocators."]
     lines += ["", *("Left out: %s." % item for item in about["left_out"])] if about["left_out"] else []
     for title, what, pick in TABLES:
         if results:
