@@ -320,13 +320,13 @@ compile_commands.json: $(skeletons) $(proto_src) $(embed_hdr)  ## for clang-tidy
 	$(Q)$(MAKE) --no-print-directory -nB V=1 all $(unit_tests) $(alloc_tests) $(programs) $(pages) $(benches) \
 		| awk -v dir=$(CURDIR) -f .ci/compile-commands > $@
 
-lint:  ## clang-format (BASE=REV: of the lines since then), clang-tidy, cppcheck, shellcheck, node --check
+lint:  ## clang-format, clang-tidy, cppcheck, shellcheck, node --check
 	$(Q).ci/deps build check lint
 	$(Q)$(MAKE) --no-print-directory compile_commands.json
-	$(Q)O=$(O) .ci/lint
+	$(Q).ci/lint
 
-format:  ## format the changed lines with clang-format
-	$(Q)git clang-format --extensions c,h,cc -- $$(git ls-files '*.c' '*.h' '*.cc' ':!vmlinux')
+format:  ## format every source with clang-format
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cc' ':!vmlinux')
 
 # Not test_limits, fastpath and linking, which what gcov adds to the code makes fail. Some of those
 # who write counts are no longer root. __gcov_dump is for the children of tests that are meant to die.

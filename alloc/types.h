@@ -128,13 +128,12 @@ struct ap_span {
 	uint16_t floor;		     /* blocks that are out when `until` reaches 0 */
 	uint8_t state;		     /* enum ap_span_state */
 
-	/* Atomic: thread pointer | flags; 0: none; its heap's address | flags: the heap is parked.
-	 */
+	/* Atomic: thread pointer | flags; 0: none; its heap's address | flags: it is parked. */
 	uintptr_t owner __attribute__((aligned(64)));
-	struct ap_heap *heap;	   /* atomic: whose mailbox to use; NULL: abandoned */
-	uint64_t period;	   /* of the sample that is due */
-	uint32_t magic;		   /* with `limit`, tells starts of blocks: span_has_start() */
-	uint32_t limit;		   /* grows with `carved` */
+	struct ap_heap *heap; /* atomic: whose mailbox to use; NULL: abandoned */
+	uint64_t period;      /* of the sample that is due */
+	uint32_t magic;	      /* with `limit`, tells starts of blocks: span_has_start() */
+	uint32_t limit;	      /* grows with `carved` */
 	uint32_t block_size;
 	uint16_t slices;   /* how many; of a tail: how many before it in its span */
 	uint16_t carved;   /* blocks cut so far; the rest was never touched */
