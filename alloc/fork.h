@@ -24,7 +24,7 @@ extern const bool ap_fork_watched __attribute__((weak, visibility("hidden")));
 
 extern char __libc_single_threaded __attribute__((weak)); /* glibc 2.32 */
 
-/* Registers them, once or, from two threads at a time, twice, which does no harm. */
+/* Registers them unless they are; from two threads at a time perhaps twice, which does no harm. */
 void ap_fork_register(void);
 
 /* Whether there is no other thread. False: there may be. */

@@ -110,7 +110,7 @@ void ap_fork_register(void)
 	/* Volatile, as libc declares pthread_atfork to be a leaf, which would never come back here. */
 	static __thread volatile bool entered __attribute__((tls_model("initial-exec")));
 
-	if (entered)
+	if (entered || __atomic_load_n(&ap_fork_registered, __ATOMIC_RELAXED))
 		return;
 	entered = true; /* register_atfork.c, and what allocates meanwhile, lead here again */
 	pthread_atfork(fork_prepare, fork_parent, fork_child);

@@ -21,7 +21,6 @@ exported int __register_atfork(
 
 	if (!next)
 		return ENOMEM;
-	if (!__atomic_load_n(&ap_fork_registered, __ATOMIC_RELAXED))
-		ap_fork_register();
+	ap_fork_register();
 	return next(prepare, parent, child, library);
 }

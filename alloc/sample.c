@@ -44,8 +44,7 @@ static cold uint32_t sample_arm(void)
 	uint32_t id;
 
 	/* A child starts afresh: ap_sample_forked(). */
-	if (!__atomic_load_n(&ap_fork_registered, __ATOMIC_RELAXED))
-		ap_fork_register();
+	ap_fork_register();
 	ap_sample_lock();
 	if (!ap_attach) {
 		armed_set(true);
