@@ -15,6 +15,11 @@ command -v valgrind >/dev/null || {
   exit 77
 }
 
+[ -x "$O/bench/pairs" ] || {
+  echo "instructions: there is no $O/bench/pairs: make $O/bench/pairs" >&2
+  exit 2
+}
+
 # The sum of the self costs of a profile in callgrind's format. A line of costs that follows
 # `calls=` is the callee's inclusive cost, not this function's; `cob=` names the callee's object.
 self_cost() { # FILE

@@ -5,6 +5,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 O=${O:-build}
+[ -x "$O/bench/measure" ] || {
+  echo "startup: there is no $O/bench/measure: make $O/bench/measure" >&2
+  exit 2
+}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
