@@ -355,8 +355,7 @@ static void stdio_body(void *argument)
 
 static void test_fork_among_stdio(void **state)
 {
-	/* It takes what the lock of the list is waited for: 60 s beside two busy processes. */
-	struct ending ending = child_run(stdio_body, NULL, 180);
+	struct ending ending = child_run(stdio_body, NULL, 60);
 
 	assert_false(ending.hung);
 	assert_int_equal(ending.status, 0);
